@@ -1,0 +1,1 @@
+"""Suites: what turns one planned run into a measured one."""

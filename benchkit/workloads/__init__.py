@@ -1,0 +1,1 @@
+"""Workloads as data: the model and the OLTP scripts."""

@@ -1,0 +1,392 @@
+/*
+ * libmariadb behind connection.h.
+ *
+ * A result set is never stored: a wanted first row is fetched into bound buffers and
+ * mysql_stmt_free_result() reads the rest off the wire. The metadata of a result is
+ * cached by libmariadb where the server offers MARIADB_CLIENT_CACHE_METADATA.
+ */
+#include "connection.h"
+
+#include "error.h"
+#include "value.h"
+
+#include <errmsg.h>
+#include <mysql.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+struct connection {
+    MYSQL *mysql;
+    pthread_mutex_t socket_lock; /* guards socket against close during interrupt */
+    int socket;                  /* -1: not connected (any more) */
+};
+
+struct statement {
+    MYSQL_STMT *handle;
+    MYSQL_BIND *parameters;
+    MYSQL_BIND *columns; /* as many as the result has; those not kept are skipped */
+    struct value *const *kept;
+    unsigned int kept_count;
+    bool look_for_row;
+    bool columns_bound;
+};
+
+int connection_library_init(struct error *error)
+{
+    if (mysql_library_init(0, NULL, NULL))
+        return error_set(error, ERROR_SYSTEM, "libmariadb could not be initialised");
+    return 0;
+}
+
+static int set_connection_error(struct connection *connection, struct error *error)
+{
+    return error_set_database(error, mysql_errno(connection->mysql),
+                              mysql_sqlstate(connection->mysql),
+                              mysql_error(connection->mysql));
+}
+
+static int set_statement_error(MYSQL_STMT *handle, struct error *error)
+{
+    return error_set_database(error, mysql_stmt_errno(handle),
+                              mysql_stmt_sqlstate(handle), mysql_stmt_error(handle));
+}
+
+static void set_options(MYSQL *mysql, const struct endpoint *endpoint)
+{
+    my_bool off = 0;
+
+    mysql_options(mysql, MYSQL_SET_CHARSET_NAME, "utf8mb4");
+    mysql_options(mysql, MYSQL_OPT_RECONNECT, &off);
+    mysql_options(mysql, MYSQL_REPORT_DATA_TRUNCATION, &off);
+    if (endpoint->connect_timeout_s)
+        mysql_options(mysql, MYSQL_OPT_CONNECT_TIMEOUT, &endpoint->connect_timeout_s);
+}
+
+int connection_open(const struct endpoint *endpoint, struct connection **result,
+                    struct error *error)
+{
+    struct connection *connection = calloc(1, sizeof *connection);
+    const char *host = endpoint->socket ? NULL : endpoint->host;
+
+    if (!connection)
+        return error_set_memory(error);
+    pthread_mutex_init(&connection->socket_lock, NULL);
+    connection->socket = -1;
+    connection->mysql = mysql_init(NULL);
+    if (!connection->mysql) {
+        connection_close(connection);
+        return error_set_memory(error);
+    }
+    set_options(connection->mysql, endpoint);
+    if (!mysql_real_connect(connection->mysql, host, endpoint->user, endpoint->password,
+                            endpoint->database, endpoint->port, endpoint->socket, 0)) {
+        set_connection_error(connection, error);
+        connection_close(connection);
+        return -1;
+    }
+    connection->socket = (int)mysql_get_socket(connection->mysql);
+    *result = connection;
+    return 0;
+}
+
+void connection_close(struct connection *connection)
+{
+    if (!connection)
+        return;
+    pthread_mutex_lock(&connection->socket_lock);
+    connection->socket = -1;
+    pthread_mutex_unlock(&connection->socket_lock);
+    if (connection->mysql)
+        mysql_close(connection->mysql);
+    pthread_mutex_destroy(&connection->socket_lock);
+    free(connection);
+}
+
+void connection_interrupt(struct connection *connection)
+{
+    pthread_mutex_lock(&connection->socket_lock);
+    if (connection->socket >= 0)
+        shutdown(connection->socket, SHUT_RDWR);
+    pthread_mutex_unlock(&connection->socket_lock);
+}
+
+/* Read all that one text statement returned, without keeping it. */
+static int skip_results(struct connection *connection, struct reply *reply,
+                        struct error *error)
+{
+    MYSQL *mysql = connection->mysql;
+    int more = 0;
+
+    while (more == 0) {
+        MYSQL_RES *rows = mysql_use_result(mysql);
+        if (rows) {
+            reply->has_result = true;
+            mysql_free_result(rows);
+        } else if (!mysql_errno(mysql) && !mysql_field_count(mysql)) {
+            reply->affected_rows += mysql_affected_rows(mysql);
+        }
+        if (mysql_errno(mysql))
+            return set_connection_error(connection, error);
+        more = mysql_next_result(mysql);
+    }
+    reply->found = reply->affected_rows > 0;
+    return more > 0 ? set_connection_error(connection, error) : 0;
+}
+
+int connection_command(struct connection *connection, const char *sql, size_t length,
+                       struct reply *reply, struct error *error)
+{
+    memset(reply, 0, sizeof *reply);
+    if (mysql_real_query(connection->mysql, sql, (unsigned long)length))
+        return set_connection_error(connection, error);
+    return skip_results(connection, reply, error);
+}
+
+static int send_columns(MYSQL_RES *rows, const struct row_sink *sink,
+                        struct error *error)
+{
+    unsigned int count = mysql_num_fields(rows);
+    const MYSQL_FIELD *fields = mysql_fetch_fields(rows);
+    const char **names = calloc(count ? count : 1, sizeof *names);
+    int status;
+
+    if (!names)
+        return error_set_memory(error);
+    for (unsigned int i = 0; i < count; i++)
+        names[i] = fields[i].name;
+    status = sink->columns(sink->context, names, count, error);
+    free(names);
+    return status;
+}
+
+static int send_rows(struct connection *connection, MYSQL_RES *rows,
+                     const struct row_sink *sink, struct error *error)
+{
+    unsigned int count = mysql_num_fields(rows);
+    MYSQL_ROW row;
+
+    while ((row = mysql_fetch_row(rows))) {
+        const unsigned long *lengths = mysql_fetch_lengths(rows);
+        if (sink->row(sink->context, (const char *const *)row, lengths, count, error))
+            return -1;
+    }
+    return mysql_errno(connection->mysql) ? set_connection_error(connection, error) : 0;
+}
+
+int connection_query(struct connection *connection, const char *sql, size_t length,
+                     const struct row_sink *sink, struct error *error)
+{
+    MYSQL *mysql = connection->mysql;
+    struct reply rest = {0};
+    MYSQL_RES *rows;
+    int status;
+
+    if (mysql_real_query(mysql, sql, (unsigned long)length))
+        return set_connection_error(connection, error);
+    rows = mysql_store_result(mysql);
+    if (!rows && mysql_errno(mysql))
+        return set_connection_error(connection, error);
+    if (rows) {
+        status = send_columns(rows, sink, error);
+        if (!status)
+            status = send_rows(connection, rows, sink, error);
+        mysql_free_result(rows);
+        if (status)
+            return -1;
+    }
+    if (!mysql_more_results(mysql))
+        return 0;
+    if (mysql_next_result(mysql) > 0)
+        return set_connection_error(connection, error);
+    return skip_results(connection, &rest, error);
+}
+
+static void bind_value(MYSQL_BIND *bind, struct value *value)
+{
+    static const enum enum_field_types types[] = {[VALUE_INTEGER] = MYSQL_TYPE_LONGLONG,
+                                                  [VALUE_REAL] = MYSQL_TYPE_DOUBLE,
+                                                  [VALUE_TEXT] = MYSQL_TYPE_STRING};
+    void *buffers[] = {[VALUE_INTEGER] = &value->integer,
+                       [VALUE_REAL] = &value->real,
+                       [VALUE_TEXT] = value->text};
+
+    memset(bind, 0, sizeof *bind);
+    bind->buffer_type = types[value->type];
+    bind->buffer = buffers[value->type];
+    bind->buffer_length = value->capacity;
+    bind->length = &value->length;
+    bind->is_null = &value->is_null;
+}
+
+static int bind_parameters(struct statement *statement,
+                           const struct statement_text *text, struct error *error)
+{
+    unsigned long wanted = mysql_stmt_param_count(statement->handle);
+
+    if (wanted != text->parameter_count)
+        return error_set(error, ERROR_INVALID,
+                         "statement has %lu parameter marks but %u values: %.*s",
+                         wanted, text->parameter_count, (int)text->length, text->sql);
+    if (!wanted)
+        return 0;
+    statement->parameters = calloc(wanted, sizeof *statement->parameters);
+    if (!statement->parameters)
+        return error_set_memory(error);
+    for (unsigned int i = 0; i < wanted; i++)
+        bind_value(&statement->parameters[i], text->parameters[i]);
+    if (mysql_stmt_bind_param(statement->handle, statement->parameters))
+        return set_statement_error(statement->handle, error);
+    return 0;
+}
+
+int connection_prepare(struct connection *connection, const struct statement_text *text,
+                       struct statement **result, struct error *error)
+{
+    struct statement *statement = calloc(1, sizeof *statement);
+
+    if (!statement)
+        return error_set_memory(error);
+    statement->kept = text->kept;
+    statement->kept_count = text->kept_count;
+    statement->look_for_row = text->look_for_row || text->kept_count;
+    statement->handle = mysql_stmt_init(connection->mysql);
+    if (!statement->handle) {
+        error_set_memory(error);
+        goto cleanup;
+    }
+    if (mysql_stmt_prepare(statement->handle, text->sql, text->length)) {
+        set_statement_error(statement->handle, error);
+        goto cleanup;
+    }
+    if (bind_parameters(statement, text, error))
+        goto cleanup;
+    *result = statement;
+    return 0;
+cleanup:
+    statement_free(statement);
+    return -1;
+}
+
+/* The columns of a CALL are only known when its first result arrives, so columns are
+ * bound at the first execution, not at prepare. */
+static int bind_columns(struct statement *statement, struct error *error)
+{
+    unsigned int count = mysql_stmt_field_count(statement->handle);
+
+    if (count < statement->kept_count)
+        return error_set(error, ERROR_INVALID,
+                         "%u columns are to be kept but the result has %u",
+                         statement->kept_count, count);
+    statement->columns = calloc(count, sizeof *statement->columns);
+    if (!statement->columns)
+        return error_set_memory(error);
+    for (unsigned int i = 0; i < count; i++)
+        statement->columns[i].buffer_type = MYSQL_TYPE_NULL;
+    for (unsigned int i = 0; i < statement->kept_count; i++)
+        bind_value(&statement->columns[i], statement->kept[i]);
+    if (mysql_stmt_bind_result(statement->handle, statement->columns))
+        return set_statement_error(statement->handle, error);
+    statement->columns_bound = true;
+    return 0;
+}
+
+static int check_kept(const struct statement *statement, struct error *error)
+{
+    for (unsigned int i = 0; i < statement->kept_count; i++) {
+        const struct value *value = statement->kept[i];
+        if (value->type == VALUE_TEXT && !value->is_null &&
+            value->length > value->capacity)
+            return error_set(error, ERROR_INVALID,
+                             "kept column %u has %lu bytes, its register holds %lu",
+                             i + 1, value->length, value->capacity);
+    }
+    return 0;
+}
+
+static int fetch_first(struct statement *statement, struct reply *reply,
+                       struct error *error)
+{
+    int status;
+
+    if (statement->kept_count && !statement->columns_bound &&
+        bind_columns(statement, error))
+        return -1;
+    status = mysql_stmt_fetch(statement->handle);
+    if (status == MYSQL_NO_DATA)
+        return 0;
+    if (status == 1)
+        return set_statement_error(statement->handle, error);
+    reply->found = true;
+    return check_kept(statement, error);
+}
+
+/* Read what is left of this result and of any that follow it (CALL sends several). */
+static int skip_rest(MYSQL_STMT *handle, struct error *error)
+{
+    int more;
+
+    do {
+        if (mysql_stmt_field_count(handle) && mysql_stmt_free_result(handle))
+            return set_statement_error(handle, error);
+        more = mysql_stmt_more_results(handle) ? mysql_stmt_next_result(handle) : -1;
+    } while (more == 0);
+    return more > 0 ? set_statement_error(handle, error) : 0;
+}
+
+int statement_execute(struct statement *statement, struct reply *reply,
+                      struct error *error)
+{
+    MYSQL_STMT *handle = statement->handle;
+
+    memset(reply, 0, sizeof *reply);
+    if (mysql_stmt_execute(handle))
+        return set_statement_error(handle, error);
+    if (!mysql_stmt_field_count(handle)) {
+        reply->affected_rows = mysql_stmt_affected_rows(handle);
+        reply->found = reply->affected_rows > 0;
+        return 0;
+    }
+    reply->has_result = true;
+    if (statement->look_for_row && fetch_first(statement, reply, error)) {
+        struct error ignored;
+        skip_rest(handle, &ignored);
+        return -1;
+    }
+    return skip_rest(handle, error);
+}
+
+void statement_free(struct statement *statement)
+{
+    if (!statement)
+        return;
+    if (statement->handle)
+        mysql_stmt_close(statement->handle);
+    free(statement->parameters);
+    free(statement->columns);
+    free(statement);
+}
+
+bool connection_error_is_loss(unsigned int number)
+{
+    static const unsigned int losses[] = {CR_SERVER_GONE_ERROR,
+                                          CR_SERVER_LOST,
+                                          CR_SERVER_LOST_EXTENDED,
+                                          CR_TCP_CONNECTION,
+                                          CR_CONNECTION_ERROR,
+                                          CR_CONN_HOST_ERROR,
+                                          1053 /* server shutdown in progress */,
+                                          1927 /* connection was killed */,
+                                          1152 /* aborted connection */};
+
+    for (size_t i = 0; i < sizeof losses / sizeof *losses; i++)
+        if (losses[i] == number)
+            return true;
+    return false;
+}
+
+const char *connection_server_version(const struct connection *connection)
+{
+    return mysql_get_server_info(connection->mysql);
+}

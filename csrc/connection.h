@@ -1,0 +1,111 @@
+/*
+ * One connection to a MariaDB or MySQL server; the only user of mysql.h.
+ *
+ * A connection belongs to one thread at a time. Only connection_interrupt() may be
+ * called from another. Statements run over the binary protocol, prepared once, with
+ * their parameters and kept columns bound once to `struct value`s that must neither
+ * move nor go away before the statement does. Results are skipped, not stored.
+ *
+ * Errors come from the statement handle where there is one, with number and SQLSTATE.
+ */
+#ifndef BENCHKIT_CONNECTION_H
+#define BENCHKIT_CONNECTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct connection;
+struct error;
+struct statement;
+struct value;
+
+/* Where a server is and as whom to log in. Strings are borrowed for the call that
+ * takes the endpoint; NULL means "not given". */
+struct endpoint {
+    const char *host; /* used when socket is NULL */
+    const char *socket;
+    const char *user;
+    const char *password;
+    const char *database;
+    unsigned int port;
+    unsigned int connect_timeout_s; /* 0: the library's default */
+};
+
+/* What a statement did. */
+struct reply {
+    uint64_t affected_rows; /* 0 where there was a result set */
+    bool has_result;        /* a result set came, even an empty one */
+    bool found; /* a first row was seen (asked for), or rows were affected */
+};
+
+/* What to prepare. Arrays and text are borrowed: the text for the call, the values
+ * for the life of the statement. */
+struct statement_text {
+    const char *sql;
+    size_t length;
+    struct value *const *parameters;
+    unsigned int parameter_count;
+    struct value *const *kept; /* columns of the first row go here, from the left */
+    unsigned int kept_count;
+    bool look_for_row; /* fetch the first row even if no column is kept */
+};
+
+/* A row of a text query: `count` fields, NULL for SQL NULL. Return 0 to go on, -1 to
+ * stop with `error` filled. */
+typedef int connection_row(void *context, const char *const *fields,
+                           const unsigned long *lengths, unsigned int count,
+                           struct error *error);
+
+/* A server that a query describes itself to: its column names, before any row. */
+struct row_sink {
+    int (*columns)(void *context, const char *const *names, unsigned int count,
+                   struct error *error);
+    connection_row *row;
+    void *context;
+};
+
+/* Once per process, before any thread opens a connection. 0, or -1 (ERROR_SYSTEM). */
+int connection_library_init(struct error *error);
+
+/* Connect and log in; autocommit is the server's default. On success *result is owned
+ * by the caller. ERROR_DATABASE if refused or not reached. */
+int connection_open(const struct endpoint *endpoint, struct connection **result,
+                    struct error *error);
+
+/* Close; NULL is fine. Statements of the connection must be freed before. */
+void connection_close(struct connection *connection);
+
+/* Make a blocked call of the owning thread fail soon, from any thread. The connection
+ * is of no use afterwards. */
+void connection_interrupt(struct connection *connection);
+
+/* Run one text statement and skip what it returns. */
+int connection_command(struct connection *connection, const char *sql, size_t length,
+                       struct reply *reply, struct error *error);
+
+/* Run one text statement and hand every row to `sink`. A statement without a result
+ * set calls nothing. */
+int connection_query(struct connection *connection, const char *sql, size_t length,
+                     const struct row_sink *sink, struct error *error);
+
+/* Prepare `text` and bind its values. ERROR_INVALID when the numbers of parameters or
+ * columns do not fit. */
+int connection_prepare(struct connection *connection, const struct statement_text *text,
+                       struct statement **result, struct error *error);
+
+/* Execute with the present content of the bound values. A kept text longer than its
+ * value's capacity is ERROR_INVALID. */
+int statement_execute(struct statement *statement, struct reply *reply,
+                      struct error *error);
+
+/* Close on the server and free; NULL is fine. */
+void statement_free(struct statement *statement);
+
+/* True for the error numbers that mean the connection is gone. */
+bool connection_error_is_loss(unsigned int number);
+
+/* The server's version text, such as "11.8.6-MariaDB"; valid while it is open. */
+const char *connection_server_version(const struct connection *connection);
+
+#endif

@@ -1,0 +1,31 @@
+/*
+ * What the files of the binding share: the module's state and how a C error becomes
+ * a Python exception. Needs the GIL everywhere.
+ */
+#ifndef BENCHKIT_PY_STATE_H
+#define BENCHKIT_PY_STATE_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+struct error;
+struct endpoint;
+
+/* One per module object; filled by the exec slot, cleared by the garbage collector. */
+struct module_state {
+    PyObject *errors; /* the module benchkit.errors */
+    PyTypeObject *connection_type;
+};
+
+extern struct PyModuleDef core_module;
+
+/* The state of the module that made `type` (a type of this module, or a subclass). */
+struct module_state *state_of_type(PyTypeObject *type);
+
+/* Set the exception that `error` maps to; always returns NULL. */
+PyObject *raise_error(const struct module_state *state, const struct error *error);
+
+/* Each type's spec, defined in the file that owns the type. */
+extern PyType_Spec connection_spec;
+
+#endif
