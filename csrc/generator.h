@@ -1,0 +1,118 @@
+/*
+ * Value generators: one vocabulary for filling tables and for drawing parameters.
+ *
+ * A generator is immutable once made and may be shared by threads: what varies comes
+ * in with each draw (the random stream and an ordinal). generator_kinds() is the one
+ * place that knows the kinds, their parameters, defaults and limits; the binding and
+ * Python's help read it.
+ */
+#ifndef BENCHKIT_GENERATOR_H
+#define BENCHKIT_GENERATOR_H
+
+#include "rng.h"
+#include "value.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct error;
+
+enum { GENERATOR_PARAMETERS_MAX = 8 };
+
+enum parameter_type {
+    PARAMETER_INTEGER,
+    PARAMETER_REAL,
+    PARAMETER_FLAG, /* an integer, 0 or 1 */
+    PARAMETER_TEXT,
+    PARAMETER_TEXTS /* one or more texts */
+};
+
+struct generator_parameter {
+    const char *name; /* NULL ends the list */
+    enum parameter_type type;
+    bool required;
+    double fallback; /* the value where it is not given */
+    double lowest;   /* limits for integers and reals */
+    double highest;
+};
+
+struct generator_kind {
+    const char *name; /* NULL ends the table */
+    const char *summary;
+    enum value_type result;
+    struct generator_parameter parameters[GENERATOR_PARAMETERS_MAX];
+};
+
+/* An argument for the parameter at the same place in the kind's list. */
+struct generator_argument {
+    bool given;
+    int64_t integer;          /* PARAMETER_INTEGER, PARAMETER_FLAG */
+    double real;              /* PARAMETER_REAL */
+    const char *const *texts; /* PARAMETER_TEXT: one; borrowed for the call */
+    const size_t *text_lengths;
+    size_t text_count;
+};
+
+/* How an ordinal is made when a worker draws. */
+enum ordinal_rule {
+    ORDINAL_NONE,       /* the generator does not look at it */
+    ORDINAL_PER_WORKER, /* 0, 1, 2, ... in each worker */
+    ORDINAL_SHARED      /* worker w of n: w, w + n, w + 2n, ... */
+};
+
+struct generator {
+    /* Write the next value to `out`, whose type is `result` and whose text capacity is
+     * at least `capacity`. `ordinal` counts rows or draws from 0. Never fails. */
+    void (*draw)(const struct generator *generator, struct rng *rng, uint64_t ordinal,
+                 struct value *out);
+    enum value_type result;
+    enum ordinal_rule ordinal;
+    bool bounded;     /* integers within low..high */
+    bool partitioned; /* each worker draws from its own part of the range */
+    int64_t low;      /* of what is drawn */
+    int64_t high;
+    size_t capacity; /* longest text in bytes */
+    const struct generator_kind *kind;
+    /* The rest is private to generator.c (constants worked out once). */
+    int64_t integers[4];
+    double reals[6];
+    char *text;           /* owned */
+    size_t *text_offsets; /* owned; text_count + 1 of them */
+    size_t text_count;
+};
+
+/* The table of kinds, ended by a NULL name. */
+const struct generator_kind *generator_kinds(void);
+
+/* The kind called `name`, or NULL. */
+const struct generator_kind *generator_kind_find(const char *name);
+
+/* Make a generator; `seed` keys the permutations. ERROR_INVALID names the kind, the
+ * parameter and the limit that was broken. */
+int generator_init(struct generator *generator, const struct generator_kind *kind,
+                   const struct generator_argument *arguments, uint64_t seed,
+                   struct error *error);
+
+/* The generator that worker `worker` of `workers` uses: the same, or for a partitioned
+ * one its own part of the range. low' = low - 1 + floor(n * worker / workers) with
+ * n = high - low + 1, high' = low' + floor(n / workers), as sysbench cuts its tables.
+ */
+int generator_init_worker(struct generator *generator, const struct generator *whole,
+                          uint32_t worker, uint32_t workers, struct error *error);
+
+/* Free what the generator owns; fine on a zeroed struct. */
+void generator_fini(struct generator *generator);
+
+static inline void generator_draw(const struct generator *generator, struct rng *rng,
+                                  uint64_t ordinal, struct value *out)
+{
+    generator->draw(generator, rng, ordinal, out);
+}
+
+/* Give `value` the generator's type and, for text, a buffer (freed by value_fini). */
+int value_init(struct value *value, enum value_type type, size_t capacity,
+               struct error *error);
+void value_fini(struct value *value);
+
+#endif
