@@ -15,7 +15,7 @@ static inline int64_t clock_now_ns(void)
     struct timespec now;
 
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t) now.tv_sec * CLOCK_NS_PER_S + now.tv_nsec;
+    return (int64_t)now.tv_sec * CLOCK_NS_PER_S + now.tv_nsec;
 }
 
 /* Sleep until clock_now_ns() >= deadline_ns; returns at once if it already is. */

@@ -40,6 +40,11 @@ int connection_library_init(struct error *error)
     return 0;
 }
 
+void connection_thread_end(void)
+{
+    mysql_thread_end();
+}
+
 static int set_connection_error(struct connection *connection, struct error *error)
 {
     return error_set_database(error, mysql_errno(connection->mysql),

@@ -68,6 +68,9 @@ struct row_sink {
 /* Once per process, before any thread opens a connection. 0, or -1 (ERROR_SYSTEM). */
 int connection_library_init(struct error *error);
 
+/* Free what the library keeps for the calling thread; before a thread ends. */
+void connection_thread_end(void);
+
 /* Connect and log in; autocommit is the server's default. On success *result is owned
  * by the caller. ERROR_DATABASE if refused or not reached. */
 int connection_open(const struct endpoint *endpoint, struct connection **result,

@@ -199,10 +199,10 @@ class Workload:
 
     def spec(self) -> dict[str, object]:
         """Return the plain form of the program that the C core reads."""
+        hidden = _Hidden()
         return {
             "transactions": [
-                (t.name, float(t.weight), _steps_spec(t.steps, _Hidden()))
-                for t in self.transactions
+                (t.name, float(t.weight), _steps_spec(t.steps, hidden)) for t in self.transactions
             ],
             "session": list(self.session),
             "retry": list(self.rules.retry),

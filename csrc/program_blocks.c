@@ -1,0 +1,133 @@
+/*
+ * Building the blocks of a program: repetitions and choices by weight.
+ */
+#include "program.h"
+
+#include "array.h"
+#include "error.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Reserve the next instruction; it is filled in when its target is known. */
+static int emit_blank(struct program *program, enum operation operation, uint32_t a,
+                      struct error *error)
+{
+    return program_emit(program, &(struct instruction){.operation = operation, .a = a},
+                        error);
+}
+
+int program_begin_repeat(struct program *program, int64_t times, uint32_t *mark,
+                         struct error *error)
+{
+    if (times < 0)
+        return error_set(error, ERROR_INVALID, "steps cannot be repeated %lld times",
+                         (long long)times);
+    *mark = program->instruction_count;
+    if (emit_blank(program, OP_REPEAT, program->loop_count++, error))
+        return -1;
+    program->instructions[*mark].number = times;
+    return 0;
+}
+
+int program_end_repeat(struct program *program, uint32_t mark, struct error *error)
+{
+    if (emit_blank(program, OP_NEXT, program->instructions[mark].a, error))
+        return -1;
+    program->instructions[program->instruction_count - 1].b = mark + 1;
+    program->instructions[mark].b = program->instruction_count;
+    return 0;
+}
+
+static int set_weights(struct program_choice *choice, const double *weights,
+                       uint32_t count, struct error *error)
+{
+    double sum = 0;
+
+    choice->cumulative = calloc(count, sizeof *choice->cumulative);
+    choice->targets = calloc(count, sizeof *choice->targets);
+    choice->count = count;
+    if (!choice->cumulative || !choice->targets)
+        return error_set_memory(error);
+    for (uint32_t i = 0; i < count; i++) {
+        if (!(weights[i] > 0) || weights[i] > 1e9)
+            return error_set(error, ERROR_INVALID,
+                             "branch %u of a choice has weight %g; it must be above 0",
+                             i + 1, weights[i]);
+        sum += weights[i];
+        choice->cumulative[i] = sum;
+    }
+    return 0;
+}
+
+static int save_defined(struct program *program, struct choose_block *block,
+                        struct error *error)
+{
+    block->registers = program->register_count;
+    block->defined = calloc(block->registers, sizeof *block->defined);
+    block->defined_all = calloc(block->registers, sizeof *block->defined_all);
+    if (!block->defined || !block->defined_all)
+        return error_set_memory(error);
+    for (uint32_t i = 0; i < block->registers; i++) {
+        block->defined[i] = program->registers[i].defined;
+        block->defined_all[i] = true;
+    }
+    return 0;
+}
+
+int program_begin_choose(struct program *program, const double *weights, uint32_t count,
+                         struct choose_block *block, struct error *error)
+{
+    struct program_choice *grown;
+
+    memset(block, 0, sizeof *block);
+    if (!count)
+        return error_set(error, ERROR_INVALID, "a choice needs at least one branch");
+    grown = array_extend(program->choices, program->choice_count, sizeof *grown);
+    if (!grown)
+        return error_set_memory(error);
+    program->choices = grown;
+    block->choice = program->choice_count++;
+    memset(&grown[block->choice], 0, sizeof *grown);
+    block->jumps = calloc(count, sizeof *block->jumps);
+    if (!block->jumps)
+        return error_set_memory(error);
+    if (set_weights(&grown[block->choice], weights, count, error) ||
+        save_defined(program, block, error))
+        return -1;
+    return emit_blank(program, OP_CHOOSE, block->choice, error);
+}
+
+int program_begin_branch(struct program *program, struct choose_block *block,
+                         struct error *error)
+{
+    struct program_choice *choice = &program->choices[block->choice];
+
+    if (block->branch >= choice->count)
+        return error_set(error, ERROR_INTERNAL, "a branch too many");
+    choice->targets[block->branch] = program->instruction_count;
+    for (uint32_t i = 0; i < program->register_count; i++)
+        program->registers[i].defined = i < block->registers && block->defined[i];
+    return 0;
+}
+
+int program_end_branch(struct program *program, struct choose_block *block,
+                       struct error *error)
+{
+    for (uint32_t i = 0; i < block->registers; i++)
+        block->defined_all[i] = block->defined_all[i] && program->registers[i].defined;
+    block->jumps[block->branch++] = program->instruction_count;
+    return emit_blank(program, OP_JUMP, 0, error);
+}
+
+void program_end_choose(struct program *program, struct choose_block *block)
+{
+    for (uint32_t i = 0; block->jumps && i < block->branch; i++)
+        program->instructions[block->jumps[i]].b = program->instruction_count;
+    for (uint32_t i = 0; block->defined_all && i < program->register_count; i++)
+        program->registers[i].defined = i < block->registers && block->defined_all[i];
+    free(block->jumps);
+    free(block->defined);
+    free(block->defined_all);
+    memset(block, 0, sizeof *block);
+}

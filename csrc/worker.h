@@ -1,0 +1,88 @@
+/*
+ * One worker: a thread's own connection, registers, random stream and recorder, and
+ * the interpreter that runs a program on them until told to stop.
+ *
+ * Everything in struct worker belongs to the worker's thread, except what is said to
+ * be shared. The schedule is shared by all workers of a run.
+ */
+#ifndef BENCHKIT_WORKER_H
+#define BENCHKIT_WORKER_H
+
+#include "array.h"
+#include "batch.h"
+#include "connection.h"
+#include "error.h"
+#include "program.h"
+#include "recorder.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+
+/* When a run begins, measures and ends. Set before the start; only end_ns and
+ * remaining change afterwards. */
+struct schedule {
+    int64_t start_ns;
+    int64_t measure_ns;     /* the measurement begins here */
+    _Atomic int64_t end_ns; /* no transaction is begun at or after this time; whoever
+                               stops a run moves it to the present */
+    bool counted;           /* stop by count: measure `remaining` transactions */
+    /* Transactions of a counted run still to be begun in the measurement. On a line
+     * of its own: all workers write it. */
+    _Alignas(CACHE_LINE_BYTES) _Atomic int64_t remaining;
+};
+
+struct worker {
+    /* Given by the driver before worker_init(). */
+    _Alignas(CACHE_LINE_BYTES) const struct program *program;
+    struct schedule *schedule;
+    const struct endpoint *endpoint;
+    uint32_t number;  /* from 1 */
+    uint32_t workers; /* how many there are */
+    uint64_t seed;    /* of the run */
+
+    struct recorder recorder; /* read by the driver while the worker writes */
+    struct error error;       /* why the worker gave up; valid when failed */
+    bool failed;
+    int64_t cpu_user_ns; /* of this thread between start and end of the run */
+    int64_t cpu_system_ns;
+    int64_t ended_ns; /* end of the last transaction */
+
+    /* The interpreter's state. */
+    int64_t now_ns; /* the last time read */
+    struct rng rng;
+    struct value *registers;
+    struct generator *generators;
+    uint64_t *ordinals; /* next ordinal of each generator */
+    int64_t *loops;
+    struct statement **handles;
+    struct batch *batches;  /* by statement; only those that insert rows are in use */
+    struct value **bound;   /* scratch: registers of a statement, in order */
+    enum phase phase;       /* of the transaction being run, in a counted run */
+    uint64_t since_connect; /* transactions */
+
+    pthread_mutex_t connection_lock; /* guards the pointer against interrupt */
+    struct connection *connection;
+    _Atomic bool interrupted;
+};
+
+/* Make registers, generators and recorder. Call from the driver's thread. */
+int worker_init(struct worker *worker, struct error *error);
+
+/* Free all; the connection must be closed. Fine on a worker whose init failed. */
+void worker_fini(struct worker *worker);
+
+/* Connect and prepare every statement. Call from the worker's thread, as all below. */
+int worker_open(struct worker *worker, struct error *error);
+
+/* Run transactions until the schedule ends or an error ends the run (worker->failed,
+ * worker->error). */
+void worker_run(struct worker *worker);
+
+/* Log out. */
+void worker_close(struct worker *worker);
+
+/* From any thread: make a blocked worker fail soon, and not connect again. */
+void worker_interrupt(struct worker *worker);
+
+#endif
