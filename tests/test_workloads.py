@@ -316,7 +316,7 @@ def test_personalities_draw_by_their_own_default():
                 "rand_spec_iter": 5,
             },
             "special",
-            {"hot_percent": 2, "hot_share": 60, "rounds": 5},
+            {"hot_percent": 2, "hot_share": 60, "rounds": 5, "hot_skip": 40},
         ),
     ],
 )
@@ -473,7 +473,7 @@ def test_an_option_is_described_by_its_field():
 class TestSysbench05:
     def test_draws_are_special_over_the_one_table(self):
         ((kind, arguments),) = draws_of(sysbench05.oltp_simple(rows=2_000_000), "_1")
-        assert (kind, arguments["high"]) == ("special", 2_000_000)
+        assert (kind, arguments["high"], arguments["hot_skip"]) == ("special", 2_000_000, 0)
 
     def test_rows_are_all_alike(self):
         columns = dict(sysbench05.oltp_simple().tables[0].columns)

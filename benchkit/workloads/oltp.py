@@ -27,6 +27,7 @@ from benchkit.generators import (
     pareto,
     permutation,
     sequence,
+    special,
     uniform,
     zipfian,
 )
@@ -152,8 +153,26 @@ class RandomRangesOptions(OltpOptions):
     )
 
 
+def _special(options: OltpOptions, partitioned: bool) -> Generator:
+    """Return sysbench 1.0's draw, which never hits the lowest part of its hot band.
+
+    It places a hot row by the very number that decided for the band, and that number is never
+    below 1 - rand_spec_res / 100.
+    """
+    return special(
+        1,
+        options.rows,
+        options.rand_spec_pct,
+        options.rand_spec_res,
+        options.rand_spec_iter,
+        partitioned,
+        hot_skip=100 - options.rand_spec_res,
+    )
+
+
 DRAWS: dict[str, Callable[[OltpOptions, bool], Generator]] = {
     **sbtest.DRAWS,
+    "special": _special,
     "pareto": lambda o, partitioned: pareto(1, o.rows, o.rand_pareto_h, partitioned),
     "zipfian": lambda o, partitioned: zipfian(
         1, o.rows, o.rand_zipfian_exp, partitioned=partitioned

@@ -10,7 +10,7 @@ import operator
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from benchkit.errors import WorkloadError, unknown_name
 
@@ -56,16 +56,18 @@ class Option:
     limits: Limits
 
 
-def option(default: T, help: str, limits: Limits = Limits()) -> T:  # noqa: B008 (frozen)
+UNLIMITED = Limits()
+
+
+def option(default: T, help: str, limits: Limits = UNLIMITED) -> T:
     """Return a dataclass field that `read_options` can check."""
-    described: Any = field(default=default, metadata={"help": help, "limits": limits})
-    return described  # type: ignore[no-any-return]
+    return field(default=default, metadata={"help": help, "limits": limits})
 
 
 def describe_options(options: type) -> tuple[Option, ...]:
     """Return the options of a dataclass whose fields were made with `option`."""
     return tuple(
-        Option(f.name, f.type, f.default, f.metadata["help"], f.metadata["limits"])  # type: ignore[arg-type]
+        Option(f.name, cast(type, f.type), cast(Value, f.default), **f.metadata)
         for f in fields(options)
     )
 
@@ -114,7 +116,7 @@ def _read_value(owner: str, described: Option, value: object) -> Value:
     expected, convert = _KINDS[described.kind]
     try:
         converted = convert(value)
-    except TypeError:
+    except (TypeError, OverflowError):
         converted = None
     choices = described.limits.choices
     if choices and isinstance(converted, str) and converted not in choices:
