@@ -54,7 +54,6 @@ TABLE = "sbtest{table}"
 PARAMETERS_MAX = 65_535  # of one prepared statement, in the protocol
 
 _TIMES = Limits(0, 100_000)
-_PARTS = Limits(1, 10_000)
 
 
 @dataclass(frozen=True, slots=True)
