@@ -59,11 +59,13 @@ def special(
     hot_share: int = 75,
     rounds: int = 12,
     partitioned: bool = False,
+    hot_skip: int = 0,
 ) -> Generator:
-    """Yield sysbench 1.0's "special" draws.
+    """Yield the "special" draws of sysbench 0.5 and 1.0.
 
     With ``hot_share`` percent probability the value is uniform in a band ``hot_percent`` percent
-    wide in the middle of the range; otherwise it is `gaussian` over the whole range.
+    wide in the middle of the range; otherwise it is `gaussian` over the whole range. The lowest
+    ``hot_skip`` percent of the band stay cold.
     """
     return _generator(
         "special",
@@ -73,6 +75,7 @@ def special(
         hot_share=hot_share,
         rounds=rounds,
         partitioned=partitioned,
+        hot_skip=hot_skip,
     )
 
 

@@ -1,0 +1,19 @@
+"""A workload without statements, to measure the driver itself."""
+
+from dataclasses import dataclass
+
+from benchkit.workloads.factory import workload_factory
+from benchkit.workloads.model import Transaction, Workload
+
+PERSONALITY = "benchkit"
+
+
+@dataclass(frozen=True, slots=True)
+class NullOptions:
+    """None."""
+
+
+@workload_factory(NullOptions, (PERSONALITY,))
+def null(options: NullOptions) -> Workload:
+    """Do nothing: what is measured is the driver's own work for each transaction."""
+    return Workload(identity=f"{PERSONALITY}:null", transactions=(Transaction("null", ()),))
