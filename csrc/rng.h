@@ -39,7 +39,7 @@ static inline uint64_t rng_next(struct rng *rng)
 /* Uniform in [0, 1), 53 bits. */
 static inline double rng_uniform(struct rng *rng)
 {
-    return (double) (rng_next(rng) >> 11) * 0x1.0p-53;
+    return (double)(rng_next(rng) >> 11) * 0x1.0p-53;
 }
 
 /* Uniform in 0..bound-1 without bias (Lemire's method); bound > 0. */
