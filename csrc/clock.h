@@ -5,20 +5,14 @@
 #define BENCHKIT_CLOCK_H
 
 #include <stdint.h>
-#include <time.h>
 
 enum { CLOCK_NS_PER_S = 1000000000 };
 
-/* CLOCK_MONOTONIC now. Inline: it is read after every statement. */
-static inline int64_t clock_now_ns(void)
-{
-    struct timespec now;
+/* CLOCK_MONOTONIC now. */
+int64_t clock_now_ns(void);
 
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * CLOCK_NS_PER_S + now.tv_nsec;
-}
-
-/* Sleep until clock_now_ns() >= deadline_ns; returns at once if it already is. */
+/* Sleep until clock_now_ns() >= deadline_ns; returns at once if it already is. Signals
+ * do not end the sleep. */
 void clock_sleep_until_ns(int64_t deadline_ns);
 
 #endif

@@ -8,7 +8,10 @@
 #ifndef BENCHKIT_VALUE_H
 #define BENCHKIT_VALUE_H
 
+#include <stddef.h>
 #include <stdint.h>
+
+struct error;
 
 enum value_type {
     VALUE_INTEGER, /* in .integer */
@@ -26,5 +29,13 @@ struct value {
     unsigned long length;   /* VALUE_TEXT: bytes in use, <= capacity */
     unsigned long capacity; /* VALUE_TEXT: size of the buffer */
 };
+
+/* Make an empty value that is not NULL; a text gets a buffer of `capacity` bytes.
+ * ERROR_SYSTEM without memory. */
+int value_init(struct value *value, enum value_type type, size_t capacity,
+               struct error *error);
+
+/* Free the buffer; fine on a zeroed struct. */
+void value_fini(struct value *value);
 
 #endif
