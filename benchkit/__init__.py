@@ -1,1 +1,46 @@
-"""Is this MariaDB/MySQL server, version or setting faster, by how much, and is that real?"""
+"""Is this MariaDB/MySQL server, version or setting faster, by how much, and is that real?
+
+``import benchkit as bk``; then `Config`, `Server`, ``workloads`` and `Study` measure, `load`
+reads what was measured, and ``plot`` draws it. The README has the tour.
+"""
+
+from benchkit import generators, plot, workloads
+from benchkit.api import Study, StudyWarning
+from benchkit.config import Config
+from benchkit.errors import (
+    BenchkitError,
+    ConfigError,
+    DatabaseError,
+    MetricError,
+    RunError,
+    ServerError,
+    StoreError,
+    StudyError,
+    WorkloadError,
+)
+from benchkit.metrics import METRICS
+from benchkit.results import load
+from benchkit.server import Server
+from benchkit.version import get_version
+
+__all__ = [
+    "METRICS",
+    "BenchkitError",
+    "Config",
+    "ConfigError",
+    "DatabaseError",
+    "MetricError",
+    "RunError",
+    "Server",
+    "ServerError",
+    "StoreError",
+    "Study",
+    "StudyError",
+    "StudyWarning",
+    "WorkloadError",
+    "generators",
+    "get_version",
+    "load",
+    "plot",
+    "workloads",
+]
