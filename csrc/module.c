@@ -1,6 +1,10 @@
 /*
  * benchkit._core: module definition. Multi-phase init; all state is per module.
  */
+#define BENCHKIT_NUMPY_IMPORT
+
+#include "py_generator.h"
+#include "py_numpy.h"
 #include "py_state.h"
 
 #include "connection.h"
@@ -13,6 +17,7 @@ struct type_entry {
 
 static const struct type_entry types[] = {
     {&connection_spec, offsetof(struct module_state, connection_type)},
+    {&histogram_spec, offsetof(struct module_state, histogram_type)},
 };
 
 static int add_types(PyObject *module, struct module_state *state)
@@ -31,6 +36,8 @@ static int core_exec(PyObject *module)
     struct module_state *state = PyModule_GetState(module);
     struct error error;
 
+    if (_import_array() < 0)
+        return -1;
     state->errors = PyImport_ImportModule("benchkit.errors");
     if (!state->errors)
         return -1;
@@ -61,6 +68,12 @@ static int core_clear(PyObject *module)
     return 0;
 }
 
+static PyMethodDef core_methods[] = {
+    {"draw", (PyCFunction)(void (*)(void))generator_py_draw,
+     METH_VARARGS | METH_KEYWORDS, generator_draw_doc},
+    {"generator_kinds", generator_py_kinds, METH_NOARGS, generator_kinds_doc},
+    {NULL, NULL, 0, NULL}};
+
 static PyModuleDef_Slot core_slots[] = {
     {Py_mod_exec, core_exec},
 #if PY_VERSION_HEX >= 0x030c0000
@@ -74,6 +87,7 @@ struct PyModuleDef core_module = {
     .m_name = "_core",
     .m_doc = "The C core of benchkit: load driver, histograms, statistics.",
     .m_size = sizeof(struct module_state),
+    .m_methods = core_methods,
     .m_slots = core_slots,
     .m_traverse = core_traverse,
     .m_clear = core_clear,
