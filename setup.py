@@ -61,6 +61,7 @@ def extension():
         depends=sorted(str(path) for path in Path("csrc").glob("*.h")),
         extra_compile_args=[
             "-std=c17",
+            "-D_GNU_SOURCE",
             "-O2",
             "-fvisibility=hidden",
             "-pthread",

@@ -2,7 +2,6 @@
  * CLOCK_MONOTONIC: the one clock that is both read and slept on, so that deadlines and
  * measured times agree.
  */
-#define _POSIX_C_SOURCE 200809L
 
 #include "clock.h"
 

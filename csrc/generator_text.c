@@ -4,7 +4,6 @@
  * Digits and letters come in batches: one bounded 64-bit draw is as many of them as fit
  * without bias (18 digits, 13 letters, 10 of both).
  */
-#define _POSIX_C_SOURCE 200809L
 
 #include "generator_kind.h"
 

@@ -4,6 +4,7 @@
 #define BENCHKIT_NUMPY_IMPORT
 
 #include "py_generator.h"
+#include "py_loader.h"
 #include "py_numpy.h"
 #include "py_state.h"
 
@@ -17,7 +18,9 @@ struct type_entry {
 
 static const struct type_entry types[] = {
     {&connection_spec, offsetof(struct module_state, connection_type)},
+    {&driver_spec, offsetof(struct module_state, driver_type)},
     {&histogram_spec, offsetof(struct module_state, histogram_type)},
+    {&program_spec, offsetof(struct module_state, program_type)},
 };
 
 static int add_types(PyObject *module, struct module_state *state)
@@ -72,6 +75,8 @@ static PyMethodDef core_methods[] = {
     {"draw", (PyCFunction)(void (*)(void))generator_py_draw,
      METH_VARARGS | METH_KEYWORDS, generator_draw_doc},
     {"generator_kinds", generator_py_kinds, METH_NOARGS, generator_kinds_doc},
+    {"load", (PyCFunction)(void (*)(void))loader_py_load, METH_VARARGS | METH_KEYWORDS,
+     loader_load_doc},
     {NULL, NULL, 0, NULL}};
 
 static PyModuleDef_Slot core_slots[] = {

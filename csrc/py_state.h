@@ -15,7 +15,9 @@ struct endpoint;
 struct module_state {
     PyObject *errors; /* the module benchkit.errors */
     PyTypeObject *connection_type;
+    PyTypeObject *driver_type;
     PyTypeObject *histogram_type;
+    PyTypeObject *program_type;
 };
 
 extern struct PyModuleDef core_module;
@@ -28,6 +30,8 @@ PyObject *raise_error(const struct module_state *state, const struct error *erro
 
 /* Each type's spec, defined in the file that owns the type. */
 extern PyType_Spec connection_spec;
+extern PyType_Spec driver_spec;
 extern PyType_Spec histogram_spec;
+extern PyType_Spec program_spec;
 
 #endif
