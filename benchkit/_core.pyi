@@ -2,6 +2,11 @@
 
 from types import TracebackType
 
+import numpy as np
+from numpy.typing import NDArray
+
+def describe(values: NDArray[np.float64], /) -> dict[str, float]: ...
+
 class Connection:
     """A connection for text statements."""
 

@@ -2,6 +2,7 @@
  * benchkit._core: module definition. Multi-phase init; all state is per module.
  */
 #include "py_state.h"
+#include "py_stats.h"
 
 #include "connection.h"
 #include "error.h"
@@ -61,6 +62,11 @@ static int core_clear(PyObject *module)
     return 0;
 }
 
+static PyMethodDef core_methods[] = {
+    {"describe", stats_py_describe, METH_O, STATS_DESCRIBE_DOC},
+    {NULL, NULL, 0, NULL},
+};
+
 static PyModuleDef_Slot core_slots[] = {
     {Py_mod_exec, core_exec},
 #if PY_VERSION_HEX >= 0x030c0000
@@ -74,6 +80,7 @@ struct PyModuleDef core_module = {
     .m_name = "_core",
     .m_doc = "The C core of benchkit: load driver, histograms, statistics.",
     .m_size = sizeof(struct module_state),
+    .m_methods = core_methods,
     .m_slots = core_slots,
     .m_traverse = core_traverse,
     .m_clear = core_clear,
