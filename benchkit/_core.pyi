@@ -2,10 +2,9 @@
 
 from types import TracebackType
 
-import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
-def describe(values: NDArray[np.float64], /) -> dict[str, float]: ...
+def describe(values: ArrayLike, /) -> dict[str, float]: ...
 
 class Connection:
     """A connection for text statements."""

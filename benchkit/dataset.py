@@ -250,11 +250,11 @@ class Dataset:
         counts = self.threads.tolist()
         if threads is None and len(counts) == 1:
             return int(counts[0])
-        if threads not in counts:
+        if threads is None or threads not in counts:
             asked = "needs threads=" if threads is None else f"has no runs with {threads} threads"
             known = ", ".join(map(str, counts))
             raise MetricError(f"dataset {self.label!r} {asked}; it has {known}")
-        return int(threads)
+        return threads
 
     def __repr__(self) -> str:
         return (

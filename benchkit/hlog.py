@@ -209,8 +209,8 @@ def _parse_line(number: int, line: str) -> LogLine | None:
     match = _LINE.fullmatch(line)
     if not match:
         return None
-    times = (float(match[name]) for name in ("start", "length", "max"))
-    return LogLine(number, unquote(match["tag"] or ""), *times, payload=match["payload"])
+    start, length, largest = (float(match[name]) for name in ("start", "length", "max"))
+    return LogLine(number, unquote(match["tag"] or ""), start, length, largest, match["payload"])
 
 
 def _readable(line: LogLine) -> bool:

@@ -63,7 +63,7 @@ static int core_clear(PyObject *module)
 }
 
 static PyMethodDef core_methods[] = {
-    {"describe", stats_py_describe, METH_O, STATS_DESCRIBE_DOC},
+    {"describe", stats_py_describe, METH_O, stats_describe_doc},
     {NULL, NULL, 0, NULL},
 };
 

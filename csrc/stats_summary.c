@@ -14,7 +14,8 @@ static size_t count_present(const double *values, size_t size)
     size_t count = 0;
 
     for (size_t i = 0; i < size; i++)
-        count += !isnan(values[i]);
+        if (!isnan(values[i]))
+            count++;
     return count;
 }
 
