@@ -8,7 +8,7 @@ and from `percentile_curve`, for those who want to draw it themselves.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,6 +97,7 @@ def throughput(
         _draw_iterations(axes, dataset, metric, _style(number))
     _thread_axis(axes, datasets)
     axes.set_ylim(bottom=0)
+    axes.yaxis.set_major_formatter("{x:,.10g}")
     axes.set_ylabel(found.axis_label)
     _explain(axes, datasets, f"{found.direction}; {_iteration_note(datasets)}")
     return axes
@@ -160,7 +161,7 @@ def _new_axes() -> "Axes":
     return axes
 
 
-def _style(number: int) -> dict[str, str]:
+def _style(number: int) -> dict[str, Any]:
     """Return colour, marker and line style of the dataset with this number, from 0."""
     return {
         "color": _COLOURS[number % len(_COLOURS)],
@@ -173,18 +174,18 @@ def _threads_text(threads: int) -> str:
     return "1 thread" if threads == 1 else f"{threads} threads"
 
 
-def _draw_iterations(axes: "Axes", dataset: Dataset, metric: str, style: dict[str, str]) -> None:
+def _draw_iterations(axes: "Axes", dataset: Dataset, metric: str, style: dict[str, Any]) -> None:
     """Draw a dot for every run and a line through the means."""
     values = dataset.array(metric) * find_metric(metric).shown_scale
     means = [_core.describe(row)["mean"] for row in values]
-    axes.plot(dataset.threads, means, label=dataset.label, markersize=5, **style)
+    axes.plot(dataset.threads, means, label=dataset.label, markevery=[], markersize=5, **style)
     axes.scatter(
         np.repeat(dataset.threads, values.shape[1]),
         values.ravel(),
-        s=20,
+        s=26,
         color=style["color"],
         marker=style["marker"],
-        alpha=0.5,
+        alpha=0.65,
         linewidths=0,
         zorder=3,
     )
@@ -217,7 +218,7 @@ def _common_threads(datasets: list[Dataset]) -> int:
     return int(max(common))
 
 
-def _draw_percentiles(axes: "Axes", name: str, histogram: Histogram, style: dict[str, str]) -> None:
+def _draw_percentiles(axes: "Axes", name: str, histogram: Histogram, style: dict[str, Any]) -> None:
     """Draw a curve with a marker at its end."""
     curve = percentile_curve(histogram)
     few = "" if curve.percentile.size else ", too few to draw"
@@ -254,7 +255,7 @@ def _response_axis(axes: "Axes") -> None:
 
     axes.set_yscale("log")
     axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    axes.yaxis.set_major_formatter(StrMethodFormatter("{x:,.10g}"))
     axes.yaxis.set_minor_formatter(NullFormatter())
     axes.set_ylabel("response time (ms)")
 

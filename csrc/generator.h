@@ -4,11 +4,13 @@
  * A generator is immutable once made and may be shared by threads: what varies comes
  * in with each draw (the random stream and an ordinal). generator_kinds() is the one
  * place that knows the kinds, their parameters, defaults and limits; the binding and
- * Python's help read it.
+ * Python's help read it. How each kind draws is in generator_number.c and
+ * generator_text.c.
  */
 #ifndef BENCHKIT_GENERATOR_H
 #define BENCHKIT_GENERATOR_H
 
+#include "permutation.h"
 #include "rng.h"
 #include "value.h"
 
@@ -37,11 +39,35 @@ struct generator_parameter {
     double highest;
 };
 
+struct generator;
+struct generator_argument;
+
+/* Write the next value to `out`, whose type is the generator's `result` and whose text
+ * capacity is at least its `capacity`. Never fails. */
+typedef void generator_draw_function(const struct generator *generator, struct rng *rng,
+                                     uint64_t ordinal, struct value *out);
+
+/* How an ordinal is made when a worker draws. */
+enum ordinal_rule {
+    ORDINAL_NONE,       /* the generator does not look at it */
+    ORDINAL_PER_WORKER, /* 0, 1, 2, ... in each worker */
+    ORDINAL_SHARED      /* worker w of n: w, w + n, w + 2n, ... */
+};
+
 struct generator_kind {
     const char *name; /* NULL ends the table */
     const char *summary;
     enum value_type result;
+    enum ordinal_rule ordinal;
+    bool ranged; /* the first two parameters are low and high: all that is drawn lies
+                    between them */
     struct generator_parameter parameters[GENERATOR_PARAMETERS_MAX];
+    generator_draw_function *draw;
+    /* Take over the arguments (one for each parameter, within its limits). */
+    int (*take)(struct generator *generator, const struct generator_argument *arguments,
+                struct error *error);
+    /* Work out what depends on low..high; NULL if nothing does. */
+    void (*settle)(struct generator *generator);
 };
 
 /* An argument for the parameter at the same place in the kind's list. */
@@ -54,18 +80,8 @@ struct generator_argument {
     size_t text_count;
 };
 
-/* How an ordinal is made when a worker draws. */
-enum ordinal_rule {
-    ORDINAL_NONE,       /* the generator does not look at it */
-    ORDINAL_PER_WORKER, /* 0, 1, 2, ... in each worker */
-    ORDINAL_SHARED      /* worker w of n: w, w + n, w + 2n, ... */
-};
-
 struct generator {
-    /* Write the next value to `out`, whose type is `result` and whose text capacity is
-     * at least `capacity`. `ordinal` counts rows or draws from 0. Never fails. */
-    void (*draw)(const struct generator *generator, struct rng *rng, uint64_t ordinal,
-                 struct value *out);
+    generator_draw_function *draw; /* by generator_draw() */
     enum value_type result;
     enum ordinal_rule ordinal;
     bool bounded;     /* integers within low..high */
@@ -74,11 +90,44 @@ struct generator {
     int64_t high;
     size_t capacity; /* longest text in bytes */
     const struct generator_kind *kind;
-    /* The rest is private to generator.c (constants worked out once). */
-    int64_t integers[4];
-    double reals[6];
-    char *text;           /* owned */
-    size_t *text_offsets; /* owned; text_count + 1 of them */
+    /* The rest is private to generator*.c: arguments, and constants worked out once. */
+    uint64_t seed;
+    uint64_t size; /* of low..high */
+    union {
+        int64_t integer;
+        double real;
+        struct {
+            int64_t start;
+            int64_t step;
+        } sequence;
+        struct {
+            int64_t rounds;
+            double hot_chance;
+            uint64_t hot_percent;
+            uint64_t hot_skip;
+            uint64_t hot_first; /* of the hot band, counted from low */
+            uint64_t hot_size;
+        } bell;       /* gaussian and special */
+        double power; /* pareto */
+        struct {
+            double exponent;
+            bool scrambled;
+            double area_first; /* where the hat's integral starts and ends */
+            double area_last;
+            double shortcut; /* accept without a look where rank - x is below it */
+        } zipfian;
+        struct {
+            uint64_t a;
+            uint64_t c;
+        } nurand;
+        struct {
+            uint64_t shortest;
+            uint64_t longest;
+        } lengths;
+    } of;
+    struct permutation permutation; /* permutation and scrambled zipfian */
+    char *text;                     /* owned; all texts in a row */
+    size_t *text_offsets;           /* owned; text_count + 1 of them */
     size_t text_count;
 };
 
@@ -96,23 +145,21 @@ int generator_init(struct generator *generator, const struct generator_kind *kin
 
 /* The generator that worker `worker` of `workers` uses: the same, or for a partitioned
  * one its own part of the range. low' = low - 1 + floor(n * worker / workers) with
- * n = high - low + 1, high' = low' + floor(n / workers), as sysbench cuts its tables.
- */
+ * n = high - low + 1, high' = low' + floor(n / workers), as sysbench cuts its tables
+ * (so the first part starts one below low). */
 int generator_init_worker(struct generator *generator, const struct generator *whole,
                           uint32_t worker, uint32_t workers, struct error *error);
 
 /* Free what the generator owns; fine on a zeroed struct. */
 void generator_fini(struct generator *generator);
 
+/* Draw the next value into `out`, made by value_init() with the generator's result and
+ * capacity. `ordinal` counts rows or draws from 0, see enum ordinal_rule. */
 static inline void generator_draw(const struct generator *generator, struct rng *rng,
                                   uint64_t ordinal, struct value *out)
 {
+    out->is_null = 0;
     generator->draw(generator, rng, ordinal, out);
 }
-
-/* Give `value` the generator's type and, for text, a buffer (freed by value_fini). */
-int value_init(struct value *value, enum value_type type, size_t capacity,
-               struct error *error);
-void value_fini(struct value *value);
 
 #endif

@@ -93,7 +93,7 @@ struct histogram_span histogram_span(const struct histogram *histogram);
 /* Set `target` = what has been recorded in `now` since the last call, and remember
  * `now` in `seen` (a histogram that only this function writes, empty at first). All
  * layouts equal. Looks only at buckets that were ever used. min and max of `target` are
- * those of its buckets, exact where `now`'s are new. */
+ * those of its buckets, exact where `now`'s are new; with overflow max is `now`'s. */
 void histogram_difference(const struct histogram *now, struct histogram *seen,
                           struct histogram *target);
 

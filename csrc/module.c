@@ -1,6 +1,10 @@
 /*
  * benchkit._core: module definition. Multi-phase init; all state is per module.
  */
+#define BENCHKIT_NUMPY_IMPORT
+
+#include "py_generator.h"
+#include "py_numpy.h"
 #include "py_state.h"
 #include "py_stats.h"
 
@@ -14,6 +18,7 @@ struct type_entry {
 
 static const struct type_entry types[] = {
     {&connection_spec, offsetof(struct module_state, connection_type)},
+    {&histogram_spec, offsetof(struct module_state, histogram_type)},
 };
 
 static int add_types(PyObject *module, struct module_state *state)
@@ -32,6 +37,8 @@ static int core_exec(PyObject *module)
     struct module_state *state = PyModule_GetState(module);
     struct error error;
 
+    if (_import_array() < 0)
+        return -1;
     state->errors = PyImport_ImportModule("benchkit.errors");
     if (!state->errors)
         return -1;
@@ -64,8 +71,10 @@ static int core_clear(PyObject *module)
 
 static PyMethodDef core_methods[] = {
     {"describe", stats_py_describe, METH_O, stats_describe_doc},
-    {NULL, NULL, 0, NULL},
-};
+    {"draw", (PyCFunction)(void (*)(void))generator_py_draw,
+     METH_VARARGS | METH_KEYWORDS, generator_draw_doc},
+    {"generator_kinds", generator_py_kinds, METH_NOARGS, generator_kinds_doc},
+    {NULL, NULL, 0, NULL}};
 
 static PyModuleDef_Slot core_slots[] = {
     {Py_mod_exec, core_exec},

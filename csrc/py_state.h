@@ -15,6 +15,7 @@ struct endpoint;
 struct module_state {
     PyObject *errors; /* the module benchkit.errors */
     PyTypeObject *connection_type;
+    PyTypeObject *histogram_type;
 };
 
 extern struct PyModuleDef core_module;
@@ -27,5 +28,6 @@ PyObject *raise_error(const struct module_state *state, const struct error *erro
 
 /* Each type's spec, defined in the file that owns the type. */
 extern PyType_Spec connection_spec;
+extern PyType_Spec histogram_spec;
 
 #endif

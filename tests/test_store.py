@@ -464,4 +464,3 @@ def test_failure_between_two_files_leaves_no_trace(folder, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         save_run(folder, PLAN, new_record())
     assert names(folder) == before
-

@@ -1,0 +1,36 @@
+/*
+ * How each kind of generator takes its arguments and draws. Only generator.c, which
+ * puts them into its table of kinds, and the files that define them include this.
+ */
+#ifndef BENCHKIT_GENERATOR_KIND_H
+#define BENCHKIT_GENERATOR_KIND_H
+
+#include "generator.h"
+
+typedef int generator_take_function(struct generator *generator,
+                                    const struct generator_argument *arguments,
+                                    struct error *error);
+typedef void generator_settle_function(struct generator *generator);
+
+/* generator_number.c */
+generator_take_function integer_take, real_take, sequence_take, gaussian_take,
+    special_take, pareto_take, zipfian_take, nurand_take;
+generator_settle_function special_settle, zipfian_settle, permutation_settle;
+generator_draw_function integer_draw, real_draw, sequence_draw, uniform_draw,
+    gaussian_draw, special_draw, pareto_draw, zipfian_draw, nurand_draw,
+    permutation_draw;
+
+/* generator_text.c */
+generator_take_function texts_take, last_name_take, alphanumeric_take, timestamp_take;
+generator_draw_function text_draw, template_draw, choice_draw, last_name_draw,
+    alphanumeric_draw, now_draw;
+
+/* What nurand and last_name share: a number of low..high. */
+uint64_t nurand_number(const struct generator *generator, struct rng *rng);
+
+/* Keep a copy of the texts of `argument`; ERROR_SYSTEM without memory. */
+int generator_keep_texts(struct generator *generator,
+                         const struct generator_argument *argument,
+                         struct error *error);
+
+#endif
