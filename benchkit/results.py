@@ -85,10 +85,13 @@ def _check_study_names(folders: list[StudyFolder]) -> None:
 
 def _group_runs(folder: StudyFolder) -> dict[Group, list[StoredRun]]:
     """Return the folder's runs by dataset, in the order in which the study lists them."""
-    listed = folder.study.get("datasets", [])
-    groups: dict[Group, list[StoredRun]] = {
-        (folder.name, entry["server"], entry["workload"]): [] for entry in listed
-    }
+    try:
+        listed = [(d["server"], d["workload"]) for d in folder.study.get("datasets", [])]
+    except (TypeError, KeyError) as error:
+        raise StoreError(
+            f"{folder.path / 'study.json'} has wrong datasets: each needs a server and a workload"
+        ) from error
+    groups: dict[Group, list[StoredRun]] = {(folder.name, *dataset): [] for dataset in listed}
     for run in folder.runs():
         factors = run.record.factors
         groups.setdefault((folder.name, factors.server, factors.workload), []).append(run)

@@ -1,11 +1,17 @@
 """Study folders on disk; the only module that reads or writes them.
 
+    study.json                plan and name, schema benchkit.study/1; ``datasets`` lists server
+                              and workload of each, in the order results show them
+    study.lock                locked while a process runs the study
+    configs/<sha12>.cnf       rendered server configs, by content
+    env/<sha12>.json          facts about hosts, by content
+    runs/<run id>/            run.json, series.npy, latency.hlog, status.json
+    failed/<run id>.<n>/      attempts that did not finish, with server.log; never loaded
+
 A run is built in ``runs/.tmp-*``, every file synced, ``run.json`` last, and appears under its
 final name by one rename: a reader sees all of it or nothing, whatever kills the writer. What is
-stored never changes. Paths inside files are relative to the study's folder. ARCHITECTURE.md
-lists the files of a folder.
-
-Every failure, of the disk or of what is found on it, is a StoreError that names the file.
+stored never changes. Every failure, of the disk or of what is found on it, is a StoreError that
+names the file.
 """
 
 import errno

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from factory import WORKLOAD, Plan, default_tps, make_record, make_study, save_run
 
-from benchkit import _core
 from benchkit.errors import MetricError
 from benchkit.results import load
 
@@ -22,43 +21,6 @@ def results(tmp_path_factory):
 
 def results_of(path, **changes):
     return load(make_study(path / "study", Plan(**changes)).path)
-
-
-# The statistics below
-
-
-@pytest.mark.parametrize(
-    "values",
-    [
-        [1.0],
-        [1.0, 2.0, 5.0],
-        [np.nan, 3.0, np.nan, 4.0],
-        [1e150, -1e150, 1e150],
-        [1e9, 1e9 + 1, 1e9 + 2],
-        [0.1] * 1000,
-    ],
-)
-def test_describe_agrees_with_numpy(values):
-    array = np.array(values)
-    found = _core.describe(array)
-    assert found["n"] == np.count_nonzero(~np.isnan(array))
-    expected = {"mean": np.nanmean, "minimum": np.nanmin, "maximum": np.nanmax}
-    for name, function in expected.items():
-        np.testing.assert_allclose(found[name], function(array), rtol=1e-12)
-    np.testing.assert_allclose(found["sd"], np.nanstd(array), rtol=1e-12, atol=1e-15)
-
-
-@pytest.mark.parametrize("values", [[], [np.nan, np.nan]])
-def test_describe_without_values_is_nan(values):
-    found = _core.describe(np.array(values, dtype=float))
-    assert found.pop("n") == 0
-    assert np.isnan(list(found.values())).all()
-
-
-@pytest.mark.parametrize("values", [np.ones((2, 2)), 1.0, "text", None])
-def test_describe_of_what_is_no_list_of_numbers_is_an_error(values):
-    with pytest.raises((TypeError, ValueError)):
-        _core.describe(values)
 
 
 # The numbers

@@ -110,6 +110,13 @@ def test_study_without_runs_loads_as_empty(tmp_path):
     assert len(results.to_pandas()) == 0
 
 
+@pytest.mark.parametrize("datasets", [7, ["a"], [{"server": "a"}]])
+def test_datasets_of_another_form_are_an_error(tmp_path, datasets):
+    folder = StudyFolder.create(tmp_path / "study", {"name": "x", "datasets": datasets})
+    with pytest.raises(StoreError, match=r"study\.json has wrong datasets"):
+        load(folder.path)
+
+
 def test_missing_folder_is_an_error(tmp_path):
     with pytest.raises(StoreError, match="does not exist"):
         load(tmp_path / "nowhere")
