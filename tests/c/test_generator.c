@@ -131,30 +131,19 @@ static void missing_arguments_are_named(void)
         }
 }
 
-/* Move an argument beyond a limit; false where the type has no room for it. */
-static bool exceed(const struct generator_parameter *parameter,
+/* Move an argument beyond its highest or lowest; a text becomes too long or none. */
+static void exceed(const struct generator_parameter *parameter,
                    struct generator_argument *argument, bool above)
 {
-    static const char *const none[] = {NULL};
     static const size_t huge[] = {2000000};
+    double limit = above ? parameter->highest : parameter->lowest;
 
-    switch (parameter->type) {
-    case PARAMETER_TEXT:
-    case PARAMETER_TEXTS:
-        argument->texts = none;
-        argument->text_lengths = huge;
-        argument->text_count = above;
-        return true;
-    case PARAMETER_REAL:
-        argument->real = above ? parameter->highest * 2 : -parameter->highest * 2;
-        return true;
-    case PARAMETER_INTEGER:
-    case PARAMETER_FLAG:
-        break;
-    }
-    argument->integer = (int64_t)(above ? parameter->highest : parameter->lowest);
-    argument->integer += above ? 100000 : -100000;
-    return true;
+    argument->text_lengths = huge;
+    argument->text_count = above;
+    if (parameter->type == PARAMETER_REAL)
+        argument->real = above ? limit * 2 : limit * 2 - 2;
+    else
+        argument->integer = (int64_t)limit + (above ? 100000 : -100000);
 }
 
 static void arguments_beyond_their_limits_are_named(void)
@@ -166,7 +155,7 @@ static void arguments_beyond_their_limits_are_named(void)
                 struct generator generator;
                 struct error error;
                 fill(kind, arguments);
-                CHECK(exceed(&kind->parameters[i], &arguments[i], above));
+                exceed(&kind->parameters[i], &arguments[i], above);
                 CHECK(generator_init(&generator, kind, arguments, 1, &error));
                 CHECK(error.kind == ERROR_INVALID);
                 CHECK(strstr(error.message, kind->parameters[i].name));
@@ -207,29 +196,29 @@ static void ranges_of_one_value_and_huge_ones_work(void)
     }
 }
 
+/* Let the n-th allocation fail while a generator and a worker's part of it are made. */
+static void make_without_memory(const struct generator_kind *kind, long n)
+{
+    struct generator whole = {.text = NULL}, part = {.text = NULL};
+    struct error error = {.kind = ERROR_NONE};
+    int status;
+
+    allocations_fail(n);
+    status = make(&whole, kind, &error);
+    if (!status)
+        status = generator_init_worker(&part, &whole, 0, 2, &error);
+    allocations_fail(0);
+    CHECK(!status || error.kind == ERROR_SYSTEM);
+    CHECK(!status || part.draw == NULL);
+    generator_fini(&part);
+    generator_fini(&whole);
+}
+
 static void failed_allocations_leave_nothing_behind(void)
 {
-    for (const struct generator_kind *kind = generator_kinds(); kind->name; kind++) {
-        struct generator generator, part;
-        struct error error;
-        for (long n = 1; n <= 2; n++) {
-            allocations_fail(n);
-            if (!make(&generator, kind, &error)) {
-                if (!generator_init_worker(&part, &generator, 0, 2, &error))
-                    generator_fini(&part);
-                generator_fini(&generator);
-            } else {
-                CHECK(error.kind == ERROR_SYSTEM);
-            }
-            allocations_fail(0);
-            CHECK(!make(&generator, kind, &error));
-            allocations_fail(n);
-            if (!generator_init_worker(&part, &generator, 0, 2, &error))
-                generator_fini(&part);
-            generator_fini(&generator);
-            allocations_fail(0);
-        }
-    }
+    for (const struct generator_kind *kind = generator_kinds(); kind->name; kind++)
+        for (long n = 1; n <= 4; n++)
+            make_without_memory(kind, n);
 }
 
 static void value_without_memory_is_an_error(void)
