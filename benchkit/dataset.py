@@ -6,6 +6,7 @@ are asked for. What a run did not measure is NaN. Which runs make up a dataset i
 ``results.py``.
 """
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -97,8 +98,13 @@ class Dataset:
 
     @property
     def metrics(self) -> tuple[str, ...]:
-        """The names that `array` takes: every metric that some run has."""
-        present = {name for record in self.records for name in record.metrics}
+        """Every metric that some run has a value of."""
+        present = {
+            name
+            for record in self.records
+            for name, value in record.metrics.items()
+            if not math.isnan(value)
+        }
         return tuple(name for name in METRICS if name in present)
 
     def array(self, metric: str) -> Floats:

@@ -96,7 +96,7 @@ def throughput(
     for number, dataset in enumerate(datasets):
         _draw_iterations(axes, dataset, metric, _style(number))
     _thread_axis(axes, datasets)
-    axes.set_ylim(0, 1.08 * axes.dataLim.y1 or 1)
+    axes.set_ylim(0, 1.08 * axes.dataLim.y1 if axes.dataLim.y1 > 0 else 1)
     axes.yaxis.set_major_formatter("{x:,.10g}")
     axes.set_ylabel(found.axis_label)
     _explain(axes, datasets, f"{found.direction}; {_iteration_note(datasets)}")

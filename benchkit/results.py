@@ -174,7 +174,7 @@ class Results:
 
     @property
     def metrics(self) -> tuple[str, ...]:
-        """Every metric that some dataset has."""
+        """Every metric that some run has a value of."""
         present = {name for dataset in self for name in dataset.metrics}
         return tuple(name for name in METRICS if name in present)
 

@@ -160,7 +160,10 @@ class StudyFolder:
         folder = Path(path)
         wanted: dict[str, Any] = {**_as_json_object(study), "schema": STUDY_SCHEMA}
         if (folder / "study.json").exists():
-            _check_same_study(cls.open(folder), wanted["name"])
+            found = cls.open(folder)
+            _check_same_study(found, wanted["name"])
+            if found.study == wanted:
+                return found
         elif folder.exists():
             _check_empty(folder)
         with _writing(folder):

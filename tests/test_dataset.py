@@ -47,7 +47,10 @@ def test_metric_that_no_run_has_is_nan_and_not_zero(dataset):
 
 
 def test_metric_that_was_not_measured_is_nan(dataset):
-    assert np.isnan(dataset.array("latency_p999")).all()
+    assert np.isnan(dataset.array("latency_p999")).all(axis=1).tolist() == [True, False]
+    assert np.isnan(dataset.array("latency_max")).all()
+    assert "latency_p999" in dataset.metrics
+    assert "latency_max" not in dataset.metrics
 
 
 def test_unknown_metric_is_an_error_with_the_nearest(dataset):

@@ -99,7 +99,13 @@ def test_datasets_differ_in_colour_and_marker(tmp_path):
     assert len(styles) == len(servers)
 
 
+def test_metric_that_is_zero_everywhere_is_drawn(results):
+    assert plot.throughput(results, "errors_per_s").get_ylim() == (0, 1)
+
+
 def test_nothing_to_draw_is_an_error(results):
+    with pytest.raises(MetricError, match="no run has the metric 'latency_max'"):
+        plot.throughput(results, "latency_max")
     with pytest.raises(MetricError, match="no run has the metric 'load_rows_per_s'"):
         plot.throughput(results, "load_rows_per_s")
     with pytest.raises(MetricError, match="unknown metric"):
