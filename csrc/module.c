@@ -7,6 +7,7 @@
 #include "py_loader.h"
 #include "py_numpy.h"
 #include "py_state.h"
+#include "py_stats.h"
 
 #include "connection.h"
 #include "error.h"
@@ -72,6 +73,7 @@ static int core_clear(PyObject *module)
 }
 
 static PyMethodDef core_methods[] = {
+    {"describe", stats_py_describe, METH_O, stats_describe_doc},
     {"draw", (PyCFunction)(void (*)(void))generator_py_draw,
      METH_VARARGS | METH_KEYWORDS, generator_draw_doc},
     {"generator_kinds", generator_py_kinds, METH_NOARGS, generator_kinds_doc},

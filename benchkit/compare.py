@@ -1,0 +1,381 @@
+"""Datasets side by side: the mean of one metric per thread count, and ratios to a baseline.
+
+A column is a server setup, a row a workload and a thread count, so that only like is compared
+with like. This module computes the comparison and shows it as text and as HTML; a cell without
+a run shows as missing, never as 0.
+"""
+
+import html
+import shutil
+import textwrap
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchkit import _core
+from benchkit.errors import MetricError, unknown_name
+from benchkit.metrics import Metric, find_metric
+from benchkit.units import decimals_for, format_number
+
+if TYPE_CHECKING:
+    import pandas
+    from rich.console import Console, ConsoleOptions, RenderableType
+    from rich.table import Table
+
+    from benchkit.dataset import Dataset
+
+Row = tuple[str, int]
+"""Workload and thread count."""
+
+Setup = tuple[str, str]
+"""Server and study: what all datasets of a column share."""
+
+MISSING = "(missing)"
+NO_RATIO = "-"
+_HEAD_WIDTH = 14
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Column:
+    """A server setup's values over the rows of a comparison; NaN and n = 0 where absent.
+
+    Parameters
+    ----------
+    label : str
+    n : ndarray of int
+        Iterations that have the metric.
+    mean, sd, minimum, maximum : ndarray
+        Over those iterations; `sd` is of the population.
+    """
+
+    label: str
+    n: NDArray[np.int64]
+    mean: NDArray[np.float64]
+    sd: NDArray[np.float64]
+    minimum: NDArray[np.float64]
+    maximum: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Comparison:
+    """One metric of several datasets, with ratios to a baseline.
+
+    Parameters
+    ----------
+    metric : Metric
+    baseline : str
+        The label of the column that ratios refer to.
+    rows : tuple of (workload, threads)
+    columns : tuple of Column
+        The baseline first.
+    notes : tuple of str
+        What a reader should know before trusting the ratios.
+    """
+
+    metric: Metric
+    baseline: str
+    rows: tuple[Row, ...]
+    columns: tuple[Column, ...]
+    notes: tuple[str, ...] = ()
+
+    def ratio(self, label: str) -> NDArray[np.float64]:
+        """Return a column's means divided by the baseline's; NaN where there is no such ratio."""
+        by_label = {column.label: column.mean for column in self.columns}
+        if label not in by_label:
+            raise MetricError(unknown_name("dataset", label, by_label))
+        base = by_label[self.baseline]
+        return by_label[label] / np.where(base == 0, np.nan, base)
+
+    @property
+    def frame(self) -> "pandas.DataFrame":
+        """The comparison as numbers, one row per workload and thread count.
+
+        The columns are workload, threads, each dataset's mean under its label, each ratio as
+        ``<label> / <baseline>``, and each number of iterations as ``n <label>``. Values are in
+        the metric's unit.
+        """
+        import pandas as pd
+
+        others = self.columns[1:]
+        return pd.DataFrame(
+            {
+                "workload": [workload for workload, _ in self.rows],
+                "threads": [threads for _, threads in self.rows],
+                **{column.label: column.mean for column in self.columns},
+                **{f"{c.label} / {self.baseline}": self.ratio(c.label) for c in others},
+                **{f"n {column.label}": column.n for column in self.columns},
+            }
+        )
+
+    @property
+    def title(self) -> str:
+        """What is compared, in which unit, and which direction is better."""
+        metric = self.metric
+        return f"{metric.name}: {metric.axis_label}, {metric.direction}"
+
+    @property
+    def subtitle(self) -> str:
+        """How to read the cells."""
+        ratio = f"; ratio to {self.baseline}" if len(self.columns) > 1 else ""
+        return f"mean of n iterations{ratio}"
+
+    def __rich_console__(
+        self, console: "Console", options: "ConsoleOptions"
+    ) -> "Iterator[RenderableType]":
+        from rich.text import Text
+
+        yield Text(self.title, style="bold")
+        yield Text(self.subtitle)
+        yield from _text_tables(self, console, options)
+        if self.notes:
+            yield ""
+        for note in self.notes:
+            yield Text(f"note: {note}", style="italic")
+
+    def __repr__(self) -> str:
+        from rich.console import Console
+
+        width = shutil.get_terminal_size((100, 24)).columns
+        console = Console(width=width, color_system=None, force_jupyter=False, markup=False)
+        with console.capture() as capture:
+            console.print(self)
+        return "\n".join(line.rstrip() for line in capture.get().splitlines())
+
+    def _repr_html_(self) -> str:
+        return _html(self)
+
+
+def compare_datasets(
+    datasets: "Iterable[Dataset]", metric: str, baseline: str | None = None
+) -> Comparison:
+    """Return datasets side by side.
+
+    Parameters
+    ----------
+    datasets : iterable of Dataset
+    metric : str
+    baseline : str, optional
+        A dataset's label or server; by default the first dataset.
+
+    Raises
+    ------
+    MetricError
+        If there is no such metric or baseline, or no dataset has the metric.
+    """
+    chosen = list(datasets)
+    found = find_metric(metric)
+    if not any(metric in dataset.metrics for dataset in chosen):
+        raise MetricError(f"no run has the metric {metric!r}, so there is nothing to compare")
+    labels = _setup_labels(chosen)
+    base = _baseline_setup(chosen, labels, baseline)
+    rows = _rows(chosen)
+    setups = sorted(labels, key=lambda setup: setup != base)
+    columns = tuple(_column(labels[setup], setup, chosen, rows, metric) for setup in setups)
+    return Comparison(found, labels[base], rows, columns, tuple(_notes(chosen)))
+
+
+def _setup(dataset: "Dataset") -> Setup:
+    return dataset.server, dataset.study
+
+
+def _setup_labels(datasets: "list[Dataset]") -> dict[Setup, str]:
+    """Return a label for each setup: the server's name, and the study's where needed."""
+    setups = list(dict.fromkeys(_setup(dataset) for dataset in datasets))
+    if len({server for server, _ in setups}) == len(setups):
+        return {setup: setup[0] for setup in setups}
+    return {setup: " · ".join(setup) for setup in setups}
+
+
+def _baseline_setup(
+    datasets: "list[Dataset]", labels: dict[Setup, str], baseline: str | None
+) -> Setup:
+    if baseline is None:
+        return _setup(datasets[0])
+    known = {label: setup for setup, label in labels.items()}
+    known |= {dataset.label: _setup(dataset) for dataset in datasets}
+    if baseline not in known:
+        raise MetricError(unknown_name("baseline", baseline, known))
+    return known[baseline]
+
+
+def _rows(datasets: "list[Dataset]") -> tuple[Row, ...]:
+    """Return every workload with every thread count that some dataset has."""
+    threads: dict[str, set[int]] = {}
+    for dataset in datasets:
+        threads.setdefault(dataset.workload, set()).update(dataset.threads.tolist())
+    return tuple((workload, n) for workload, counts in threads.items() for n in sorted(counts))
+
+
+def _column(
+    label: str, setup: Setup, datasets: "list[Dataset]", rows: tuple[Row, ...], metric: str
+) -> Column:
+    values = {
+        (dataset.workload, threads): array
+        for dataset in datasets
+        if _setup(dataset) == setup
+        for threads, array in zip(dataset.threads.tolist(), dataset.array(metric), strict=True)
+    }
+    summaries = [_core.describe(values.get(row, np.empty(0))) for row in rows]
+    names = ("mean", "sd", "minimum", "maximum")
+    statistics = {name: np.array([summary[name] for summary in summaries]) for name in names}
+    return Column(label, np.array([summary["n"] for summary in summaries], np.int64), **statistics)
+
+
+def _notes(datasets: "list[Dataset]") -> Iterator[str]:
+    """Say which workloads were not the same, and where a single iteration stands alone."""
+    for workload in dict.fromkeys(dataset.workload for dataset in datasets):
+        alike = [dataset for dataset in datasets if dataset.workload == workload]
+        prints = {d.records[0].identity.get("workload_fingerprint") for d in alike}
+        if len(prints) > 1:
+            names = ", ".join(dataset.label for dataset in alike)
+            yield f"{workload} had different parameters in {names}; its ratios compare unlike work"
+    if any(len(dataset.iterations) == 1 for dataset in datasets):
+        yield "a single iteration says nothing about how far repeats would differ"
+
+
+# Cells as text
+
+
+def _shown_means(comparison: Comparison) -> list[list[str]]:
+    """Return each column's means in the shown unit, all with the same number of decimals."""
+    scaled = [column.mean * comparison.metric.shown_scale for column in comparison.columns]
+    sizes = np.abs(np.concatenate(scaled))
+    positive = sizes[np.isfinite(sizes) & (sizes > 0)]
+    decimals = decimals_for(float(positive.min()) if positive.size else 0.0)
+    return [[_number(value, decimals) for value in means] for means in scaled]
+
+
+def _number(value: float, decimals: int) -> str:
+    return MISSING if np.isnan(value) else format_number(value, decimals)
+
+
+def _shown_ratios(comparison: Comparison, column: Column) -> list[str]:
+    return [_ratio_text(ratio) for ratio in comparison.ratio(column.label)]
+
+
+def _ratio_text(ratio: float) -> str:
+    return NO_RATIO if np.isnan(ratio) else f"{ratio:.3f}x {100 * (ratio - 1):+6.1f} %"
+
+
+def _shown_n(columns: tuple[Column, ...], row: int) -> str:
+    """Return the number of iterations; one for each column where they differ."""
+    counts = [str(column.n[row]) for column in columns]
+    return counts[0] if len(set(counts)) == 1 else " / ".join(counts)
+
+
+def _strips(comparison: Comparison, others: list[int]) -> list[tuple[str, list[str]]]:
+    """Return (head, cells) of each column of a table: the baseline and these others."""
+    means = _shown_means(comparison)
+    shown = tuple(comparison.columns[number] for number in [0, *others])
+    strips = [("threads", [str(threads) for _, threads in comparison.rows])]
+    for number, column in zip([0, *others], shown, strict=True):
+        strips.append((column.label, means[number]))
+        if number:
+            strips.append(("ratio", _shown_ratios(comparison, column)))
+    strips.append(("n", [_shown_n(shown, row) for row in range(len(comparison.rows))]))
+    return strips
+
+
+# Text
+
+
+def _text_tables(
+    comparison: Comparison, console: "Console", options: "ConsoleOptions"
+) -> "Iterator[RenderableType]":
+    """Yield a heading and tables for each workload; one workload needs no heading."""
+    from rich.text import Text
+
+    workloads = dict.fromkeys(workload for workload, _ in comparison.rows)
+    for workload in workloads:
+        rows = [row for row, (name, _) in enumerate(comparison.rows) if name == workload]
+        yield ""
+        if len(workloads) > 1:
+            yield Text(workload, style="bold")
+        yield from _tables_that_fit(comparison, rows, console, options)
+
+
+def _tables_that_fit(
+    comparison: Comparison, rows: list[int], console: "Console", options: "ConsoleOptions"
+) -> "Iterator[RenderableType]":
+    """Yield tables no wider than the console, each with the baseline and some others."""
+    from rich.measure import Measurement
+
+    unlimited = options.update(max_width=10_000)
+    others = list(range(1, len(comparison.columns)))
+    while True:
+        take = len(others)
+        table = _text_table(comparison, rows, others)
+        while take > 1 and Measurement.get(console, unlimited, table).maximum > options.max_width:
+            take -= 1
+            table = _text_table(comparison, rows, others[:take])
+        yield table
+        others = others[take:]
+        if not others:
+            return
+        yield ""
+
+
+def _text_table(comparison: Comparison, rows: list[int], others: list[int]) -> "Table":
+    """Return a table of these rows, of the baseline and of the columns with these numbers."""
+    from rich import box
+    from rich.table import Table
+
+    strips = _strips(comparison, others)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for head, _ in strips:
+        table.add_column(_head(head), justify="right", overflow="fold")
+    for row in rows:
+        table.add_row(*(cells[row] for _, cells in strips))
+    return table
+
+
+def _head(label: str) -> "RenderableType":
+    """Return a label as a column's head, in lines of limited width."""
+    from rich.text import Text
+
+    return Text("\n".join(textwrap.wrap(label, _HEAD_WIDTH)))
+
+
+# HTML
+
+_NUMBER_CELL = "text-align:right;font-variant-numeric:tabular-nums;white-space:pre"
+
+
+def _html(comparison: Comparison) -> str:
+    strips = _strips(comparison, list(range(1, len(comparison.columns))))
+    workloads = [workload for workload, _ in comparison.rows]
+    if len(set(workloads)) > 1:
+        strips.insert(0, ("workload", workloads))
+    body = "".join(
+        "<tr>" + "".join(_html_cell(text) for text in row) + "</tr>"
+        for row in zip(*(cells for _, cells in strips), strict=True)
+    )
+    notes = "".join(f"<p><em>{html.escape(note)}</em></p>" for note in comparison.notes)
+    return (
+        f'<div style="overflow-x:auto"><table><caption style="text-align:left">'
+        f"<strong>{html.escape(comparison.title)}</strong><br>"
+        f"{html.escape(comparison.subtitle)}</caption>"
+        f"<thead>{_html_heads(comparison, strips[0][0] == 'workload')}</thead>"
+        f"<tbody>{body}</tbody></table>{notes}</div>"
+    )
+
+
+def _html_heads(comparison: Comparison, with_workload: bool) -> str:
+    """Return two rows: the datasets, and below each of the others its mean and ratio."""
+    names = ["workload", "threads"] if with_workload else ["threads"]
+    tall = "".join(f'<th rowspan="2">{name}</th>' for name in names)
+    base, *others = (html.escape(column.label) for column in comparison.columns)
+    wide = "".join(f'<th colspan="2" style="text-align:center">{name}</th>' for name in others)
+    pairs = "<th>mean</th><th>ratio</th>" * len(others)
+    return (
+        f'<tr>{tall}<th style="text-align:center">{base}</th>{wide}<th rowspan="2">n</th></tr>'
+        f"<tr><th>mean</th>{pairs}</tr>"
+    )
+
+
+def _html_cell(text: str) -> str:
+    faded = ";opacity:.6" if text in (MISSING, NO_RATIO) else ""
+    return f'<td style="{_NUMBER_CELL}{faded}">{html.escape(text)}</td>'

@@ -1,0 +1,109 @@
+"""The numbers a run is reduced to: name, unit, and which direction is better.
+
+This is the one place that knows a metric's label and unit. Values are stored in the metric's
+`unit`; tables and plots multiply by `shown_scale` and say `shown_unit`, so that a response time
+is stored in seconds and read in milliseconds. A value that was not measured is NaN, never 0.
+"""
+
+from dataclasses import dataclass
+
+from benchkit.errors import MetricError, unknown_name
+
+_SHOWN = {"s": ("ms", 1000.0)}
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """What a number of a run means.
+
+    Parameters
+    ----------
+    name : str
+        As in ``ds.array(name)``.
+    unit : str
+        The unit of stored values; empty for a plain count.
+    higher_is_better : bool
+    label : str
+        Two or three words for an axis or a table head.
+    description : str
+        The definition, in one sentence.
+    """
+
+    name: str
+    unit: str
+    higher_is_better: bool
+    label: str
+    description: str
+
+    @property
+    def shown_unit(self) -> str:
+        """The unit that people read."""
+        return _SHOWN.get(self.unit, (self.unit, 1.0))[0]
+
+    @property
+    def shown_scale(self) -> float:
+        """The factor from a stored value to a value in `shown_unit`."""
+        return _SHOWN.get(self.unit, (self.unit, 1.0))[1]
+
+    @property
+    def direction(self) -> str:
+        """``"higher is better"`` or ``"lower is better"``."""
+        return "higher is better" if self.higher_is_better else "lower is better"
+
+    @property
+    def axis_label(self) -> str:
+        """The label with the shown unit in parentheses."""
+        return f"{self.label} ({self.shown_unit})" if self.unit else self.label
+
+
+def _latency(name: str, which: str, description: str) -> Metric:
+    return Metric(f"latency_{name}", "s", False, f"{which} response time", description)
+
+
+_ALL = (
+    Metric("tps", "transactions/s", True, "throughput", "Committed transactions per second."),
+    Metric("qps", "statements/s", True, "statement rate", "Statements per second."),
+    Metric("reads_per_s", "statements/s", True, "read rate", "Reading statements per second."),
+    Metric("writes_per_s", "statements/s", True, "write rate", "Writing statements per second."),
+    Metric(
+        "other_per_s",
+        "statements/s",
+        True,
+        "other statement rate",
+        "Statements per second that neither read nor write, such as BEGIN and COMMIT.",
+    ),
+    Metric("committed", "", True, "committed transactions", "Transactions that committed."),
+    Metric("errors_per_s", "errors/s", False, "error rate", "Failed statements per second."),
+    Metric("retries_per_s", "retries/s", False, "retry rate", "Repeated attempts per second."),
+    Metric("failed", "", False, "failed transactions", "Transactions given up after an error."),
+    _latency("mean", "mean", "Mean time from a transaction's intended start to its end."),
+    _latency("p50", "median", "Half of the transactions took at most this long."),
+    _latency("p95", "95th percentile", "95 % of the transactions took at most this long."),
+    _latency("p99", "99th percentile", "99 % of the transactions took at most this long."),
+    _latency("p999", "99.9th percentile", "99.9 % of the transactions took at most this long."),
+    _latency("max", "longest", "The longest transaction."),
+    Metric(
+        "client_cpu_us_per_statement",
+        "us",
+        False,
+        "client CPU per statement",
+        "User and system time of the benchmark itself, divided by its statements.",
+    ),
+    Metric("load_rows_per_s", "rows/s", True, "load rate", "Rows loaded into tables per second."),
+)
+
+METRICS = {metric.name: metric for metric in _ALL}
+"""Every metric by its name, in the order tables show them."""
+
+
+def find_metric(name: str) -> Metric:
+    """Return the metric of that name.
+
+    Raises
+    ------
+    MetricError
+        If there is none; the message names the nearest.
+    """
+    if name not in METRICS:
+        raise MetricError(unknown_name("metric", name, METRICS))
+    return METRICS[name]

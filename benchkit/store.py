@@ -1,0 +1,454 @@
+"""Study folders on disk; the only module that reads or writes them.
+
+    study.json                plan and name, schema benchkit.study/1; ``datasets`` lists server
+                              and workload of each, in the order results show them
+    study.lock                locked while a process runs the study
+    configs/<sha12>.cnf       rendered server configs, by content
+    env/<sha12>.json          facts about hosts, by content
+    runs/<run id>/            run.json, series.npy, latency.hlog, status.json
+    failed/<run id>.<n>/      attempts that did not finish, with server.log; never loaded
+
+A run is built in ``runs/.tmp-*``, every file synced, ``run.json`` last, and appears under its
+final name by one rename: a reader sees all of it or nothing, whatever kills the writer. What is
+stored never changes. Every failure, of the disk or of what is found on it, is a StoreError that
+names the file.
+"""
+
+import errno
+import fcntl
+import hashlib
+import io
+import json
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import IO, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchkit.errors import StoreError
+from benchkit.hlog import HistogramLog
+from benchkit.hlog import parse as parse_log
+from benchkit.record import SERIES_DTYPE, Json, RunRecord, check_schema, to_plain
+
+STUDY_SCHEMA = "benchkit.study/1"
+
+_UNFINISHED = ".tmp-"
+_FULL_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRun:
+    """A finished run: its record, and the larger files, read when they are asked for."""
+
+    path: Path
+    record: RunRecord
+
+    def series(self) -> NDArray[np.void]:
+        """Return the interval rows as a read-only memory map of `SERIES_DTYPE`'s fields.
+
+        Raises
+        ------
+        StoreError
+            If the file is missing, truncated, or has other fields.
+        """
+        path = self._file("series.npy")
+        try:
+            rows = np.load(path, mmap_mode="r", allow_pickle=False)
+        except (ValueError, EOFError, OSError) as error:
+            raise StoreError(f"{path} is not a readable array: {error}") from error
+        missing = set(SERIES_DTYPE.names or ()) - set(rows.dtype.names or ())
+        if missing:
+            raise StoreError(f"{path} lacks the fields {', '.join(sorted(missing))}")
+        if np.any(np.diff(rows["phase"]) < 0):
+            raise StoreError(f"{path} has its phases out of order; they should never decrease")
+        return rows  # type: ignore[no-any-return]
+
+    def log(self) -> HistogramLog:
+        """Return the histograms of every interval; their counts are decoded when asked for.
+
+        Raises
+        ------
+        StoreError
+            If the file is missing, truncated or damaged.
+        """
+        path = self._file("latency.hlog")
+        try:
+            return parse_log(path.read_text(encoding="utf-8"))
+        except (StoreError, UnicodeDecodeError, OSError) as error:
+            raise StoreError(f"{path}: {error}") from error
+
+    def status(self) -> dict[str, Any]:
+        """Return the server's status before and after, and its variables."""
+        return _read_object(self._file("status.json"))
+
+    def _file(self, name: str) -> Path:
+        """Return the path of a file of the run, once its size is what the record says."""
+        path = self.path / name
+        try:
+            found = path.stat().st_size
+        except FileNotFoundError as error:
+            raise StoreError(f"{path} is missing; its run is not usable without it") from error
+        written = self.record.files.get(name, {}).get("bytes", found)
+        if found != written:
+            change = "truncated" if found < written else "changed"
+            raise StoreError(f"{path} is {change}: it has {found} bytes, {written} were written")
+        return path
+
+
+@dataclass(frozen=True, slots=True)
+class StudyFolder:
+    """A folder that holds one study; `open` or `create` it.
+
+    Parameters
+    ----------
+    path : Path
+    study : dict
+        What ``study.json`` holds: schema, name, and the plan.
+    """
+
+    path: Path
+    study: dict[str, Any]
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str]) -> Self:
+        """Return the study folder at `path`.
+
+        Raises
+        ------
+        StoreError
+            If there is no such folder, it is none of a study, or a newer release wrote it.
+        """
+        folder = Path(path)
+        if not folder.is_dir():
+            what = "is a file, not a study folder" if folder.exists() else "does not exist"
+            raise StoreError(f"{folder} {what}")
+        file = folder / "study.json"
+        if not file.is_file():
+            raise StoreError(f"{folder} is not a study folder{_nearby_studies(folder)}")
+        study = _read_object(file)
+        try:
+            check_schema(study.get("schema"), STUDY_SCHEMA)
+        except StoreError as error:
+            raise StoreError(f"{file} {error}") from error
+        if not isinstance(study.get("name"), str):
+            raise StoreError(f"{file} has no name; it should have one, as text")
+        return cls(folder, study)
+
+    @classmethod
+    def create(cls, path: str | os.PathLike[str], study: Mapping[str, Any]) -> Self:
+        """Return the study folder at `path`, made or brought up to date with `study`.
+
+        A folder that already holds a study of this name keeps its runs and takes the new plan.
+
+        Parameters
+        ----------
+        path : path-like
+            A folder of this study, an empty one, or one that does not exist yet.
+        study : mapping
+            With a ``name``; the schema is added.
+
+        Raises
+        ------
+        StoreError
+            If the folder holds another study or other files, or cannot be written.
+        """
+        folder = Path(path)
+        wanted: dict[str, Any] = {**_as_json_object(study), "schema": STUDY_SCHEMA}
+        if (folder / "study.json").exists():
+            found = cls.open(folder)
+            _check_same_study(found, wanted["name"])
+            if found.study == wanted:
+                return found
+        elif folder.exists():
+            _check_empty(folder)
+        with _writing(folder):
+            for name in ("runs", "failed", "configs", "env"):
+                (folder / name).mkdir(parents=True, exist_ok=True)
+        _write_file(folder / "study.json", _json_bytes(wanted))
+        return cls(folder, wanted)
+
+    @property
+    def name(self) -> str:
+        """The study's name."""
+        return str(self.study["name"])
+
+    @contextmanager
+    def lock(self) -> Iterator[None]:
+        """Hold the folder for writing, and remove what a killed writer left unfinished.
+
+        Raises
+        ------
+        StoreError
+            If another process holds it.
+        """
+        handle = _take_lock(self.path / "study.lock")
+        try:
+            self._remove_unfinished()
+            yield
+        finally:
+            handle.close()
+
+    def _remove_unfinished(self) -> None:
+        for folder in (self.path, *(self.path / name for name in ("runs", "failed"))):
+            for path in folder.glob(f"{_UNFINISHED}*"):
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+    def completed(self) -> set[str]:
+        """Return the ids of the runs that are stored whole."""
+        return {run.record.id for run in self.runs()}
+
+    def runs(self) -> list[StoredRun]:
+        """Return the finished runs in the order of the plan; unfinished folders are ignored.
+
+        Only each ``run.json`` is read.
+
+        Raises
+        ------
+        StoreError
+            If one is not JSON, lacks a field, is of another study, or of a newer schema.
+        """
+        folder = self.path / "runs"
+        if not folder.is_dir():
+            return []
+        names = sorted(name for name in os.listdir(folder) if not name.startswith("."))
+        found = [_read_run(folder / name, self.name) for name in names]
+        runs = [run for run in found if run is not None]
+        return sorted(runs, key=lambda run: (run.record.factors.order, run.record.id))
+
+    def save_run(self, record: RunRecord, series: NDArray[np.void], log: str, status: Json) -> Path:
+        """Store a complete run and return its folder.
+
+        Parameters
+        ----------
+        record : RunRecord
+            Its `files` are filled in here.
+        series : ndarray
+            Of `SERIES_DTYPE`.
+        log : str
+            The text of ``latency.hlog``.
+        status : mapping
+            The server's status before and after, and its variables.
+
+        Raises
+        ------
+        StoreError
+            If the run is not complete, is stored already, or cannot be written. Then nothing
+            of it stays.
+        """
+        target = self.path / "runs" / record.id
+        if record.status != "complete":
+            raise StoreError(f"run {record.id} is {record.status}; only complete runs are results")
+        if target.exists():
+            raise StoreError(f"{target} exists already; a stored run never changes")
+        return _store_folder(target, record, _run_files(series, log, status))
+
+    def save_failed(
+        self,
+        record: RunRecord,
+        series: NDArray[np.void],
+        log: str,
+        status: Json,
+        server_log: str,
+    ) -> Path:
+        """Keep an attempt that did not finish, with the end of the server's error log.
+
+        Returns the folder, ``failed/<run id>.<n>``; readers of results never look there.
+        """
+        folder = self.path / "failed"
+        attempt = 1
+        while (folder / f"{record.id}.{attempt}").exists():
+            attempt += 1
+        files = _run_files(series, log, status) | {
+            "server.log": server_log.encode(errors="surrogateescape")
+        }
+        return _store_folder(folder / f"{record.id}.{attempt}", record, files)
+
+    def save_config(self, text: str) -> str:
+        """Store a server's rendered config and return its path inside the folder."""
+        return self._save_by_content("configs", ".cnf", text.encode())
+
+    def save_environment(self, facts: Json) -> str:
+        """Store the facts about the host and return their path inside the folder."""
+        return self._save_by_content("env", ".json", _json_bytes(_as_json_object(facts)))
+
+    def _save_by_content(self, kind: str, suffix: str, content: bytes) -> str:
+        name = f"{kind}/{hashlib.sha256(content).hexdigest()[:12]}{suffix}"
+        if not (self.path / name).exists():
+            _write_file(self.path / name, content)
+        return name
+
+
+def _as_json_object(mapping: Mapping[str, Any]) -> dict[str, Any]:
+    plain = to_plain(mapping)
+    assert isinstance(plain, dict)
+    return plain
+
+
+# Reading
+
+
+def _read_object(path: Path) -> dict[str, Any]:
+    """Return the object of a JSON file."""
+    try:
+        value = json.loads(path.read_bytes())
+    except json.JSONDecodeError as error:
+        raise StoreError(
+            f"{path} is not JSON: {error.msg} in line {error.lineno}, column {error.colno}"
+        ) from error
+    except (UnicodeDecodeError, OSError) as error:
+        raise StoreError(f"{path} cannot be read: {error}") from error
+    if not isinstance(value, dict):
+        raise StoreError(f"{path} should hold a JSON object, not {str(value)[:40]!r}")
+    return value
+
+
+def _read_run(folder: Path, study: str) -> StoredRun | None:
+    """Return the run in a folder; None if the folder is unfinished."""
+    file = folder / "run.json"
+    if not file.is_file():
+        return None
+    data = _read_object(file)
+    try:
+        record = RunRecord.from_json(data)
+    except StoreError as error:
+        raise StoreError(f"{file} {error}") from error
+    if record.id != folder.name:
+        raise StoreError(
+            f"{folder} holds run {record.id}; a run's folder should have its id as name"
+        )
+    if record.study != study:
+        raise StoreError(f"{file} is of study {record.study!r}, but lies in a folder of {study!r}")
+    return StoredRun(folder, record)
+
+
+def _nearby_studies(folder: Path) -> str:
+    """Say which studies the folder holds, or what makes one."""
+    names = sorted(path.parent.name for path in folder.glob("*/study.json"))
+    if names:
+        return f", but holds some: {', '.join(names[:5])}"
+    return ": it holds no study.json"
+
+
+def _check_same_study(folder: StudyFolder, name: str) -> None:
+    if folder.name != name:
+        raise StoreError(
+            f"{folder.path} belongs to study {folder.name!r}, not {name!r}: use another folder"
+        )
+
+
+def _check_empty(folder: Path) -> None:
+    if not folder.is_dir():
+        raise StoreError(f"{folder} is a file; a study needs a folder")
+    names = {path.name for path in folder.iterdir() if not path.name.startswith(_UNFINISHED)}
+    if names - {"runs", "failed", "configs", "env"}:
+        raise StoreError(
+            f"{folder} is not empty and not a study folder: use an empty folder or a new name"
+        )
+
+
+# Writing
+
+
+@contextmanager
+def _writing(target: Path) -> Iterator[None]:
+    """Turn what the disk says into a StoreError that names `target`."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in _FULL_DISK:
+            raise StoreError(
+                f"no space left to write {target}; nothing of it was kept. "
+                "Free some space and start again: what is stored stays"
+            ) from error
+        raise StoreError(f"cannot write {target}: {error.strerror or error}") from error
+
+
+def _take_lock(path: Path) -> IO[str]:
+    """Return the open lock file; the lock lasts until it is closed, or the process ends."""
+    with _writing(path):
+        handle = path.open("a+", encoding="utf-8")
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        handle.seek(0)
+        owner = handle.read().strip() or "unknown"
+        handle.close()
+        raise StoreError(f"{path.parent} is in use by another process (pid {owner})") from error
+    with _writing(path):
+        handle.truncate(0)
+        handle.write(f"{os.getpid()}\n")
+        handle.flush()
+    return handle
+
+
+def _json_bytes(value: Mapping[str, Any]) -> bytes:
+    return (json.dumps(value, indent=1, allow_nan=False) + "\n").encode()
+
+
+def _run_files(series: NDArray[np.void], log: str, status: Json) -> dict[str, bytes]:
+    assert series.dtype == SERIES_DTYPE, f"a series of {series.dtype}"
+    array = io.BytesIO()
+    np.lib.format.write_array(array, series, version=(1, 0), allow_pickle=False)
+    return {
+        "series.npy": array.getvalue(),
+        "latency.hlog": log.encode(),
+        "status.json": _json_bytes(_as_json_object(status)),
+    }
+
+
+def _store_folder(target: Path, record: RunRecord, files: dict[str, bytes]) -> Path:
+    """Build the folder of a run beside `target` and rename it into place."""
+    hashes = {
+        name: {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
+        for name, content in files.items()
+    }
+    run_json = _json_bytes(replace(record, files=hashes).to_json())
+    unfinished = _unfinished_name(target)
+    try:
+        with _writing(target):
+            unfinished.mkdir(parents=True)
+            for name, content in [*files.items(), ("run.json", run_json)]:
+                _write_synced(unfinished / name, content)
+            _sync_folder(unfinished)
+            unfinished.rename(target)
+            _sync_folder(target.parent)
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+    return target
+
+
+def _write_file(target: Path, content: bytes) -> None:
+    """Write one file whole or not at all."""
+    unfinished = _unfinished_name(target)
+    try:
+        with _writing(target):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            _write_synced(unfinished, content)
+            unfinished.replace(target)
+            _sync_folder(target.parent)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def _unfinished_name(target: Path) -> Path:
+    return target.parent / f"{_UNFINISHED}{target.name}-{os.urandom(4).hex()}"
+
+
+def _write_synced(path: Path, content: bytes) -> None:
+    with path.open("xb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _sync_folder(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
