@@ -58,7 +58,7 @@ class ServerDirectory:
     @classmethod
     def make_temporary(cls, account: Account | None) -> "ServerDirectory":
         """Make a directory that is removed with its server, below `temporary_base()`."""
-        base = temporary_base()
+        base = _make_temporary_base()
         check_reachable(base, account)
         _remove_stale(base)
         with _told_as_server_error(base):
@@ -169,17 +169,23 @@ class ServerDirectory:
 
 
 def temporary_base() -> Path:
-    """Return the folder for temporary server directories, made if need be.
+    """Return the folder for temporary server directories, which need not exist.
 
     It is BENCHKIT_DATA, or ``/var/tmp/benchkit-<uid>``.
     """
     given = os.environ.get("BENCHKIT_DATA")
-    base = Path(given).absolute() if given else Path(f"/var/tmp/benchkit-{os.geteuid()}")
+    return Path(given).absolute() if given else Path(f"/var/tmp/benchkit-{os.geteuid()}")
+
+
+def _make_temporary_base() -> Path:
+    base = temporary_base()
     with _told_as_server_error(base):
         base.mkdir(mode=0o755, parents=True, exist_ok=True)
-        # Anyone can make a name in /var/tmp; a folder that is not ours is not to be trusted.
-        if not given and base.lstat().st_uid != os.geteuid():
-            raise ServerError(f"{base} belongs to someone else: set BENCHKIT_DATA to a folder")
+        # Anyone can take a name in /var/tmp; what is in another's folder is not ours.
+        if base.lstat().st_uid != os.geteuid() and not os.environ.get("BENCHKIT_DATA"):
+            raise ServerError(
+                f"{base} belongs to another user: set BENCHKIT_DATA to a folder of your own"
+            )
     return base
 
 
