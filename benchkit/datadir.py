@@ -159,7 +159,7 @@ class ServerDirectory:
         give(self.error_log, self.account)
         if self.data.exists():
             _check_owner(self.data, self.account)
-        if len(os.fsencode(self.path / "run" / _SOCKET_NAME)) > _SOCKET_PATH_LIMIT:
+        if len(os.fsencode(self.socket)) > _SOCKET_PATH_LIMIT:
             self._socket_folder = Path(tempfile.mkdtemp(prefix="benchkit-", dir="/tmp"))
             give(self._socket_folder, self.account)
 

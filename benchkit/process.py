@@ -8,6 +8,7 @@ import json
 import select
 import subprocess
 import sys
+import weakref
 from contextlib import suppress
 from pathlib import Path
 
@@ -29,6 +30,9 @@ class WatchedProcess:
     def __init__(self, watchdog_process: "subprocess.Popen[bytes]", pid: int) -> None:
         self._watchdog = watchdog_process
         self.pid = pid
+        # subprocess keeps a Popen that was dropped, and so the pipe, until its process ends.
+        assert watchdog_process.stdin is not None
+        weakref.finalize(self, watchdog_process.stdin.close)
 
     @classmethod
     def start(cls, order: Order, log: Path) -> "WatchedProcess":
