@@ -16,12 +16,12 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from benchkit.account import Account, check_reachable, give
-from benchkit.config import Value
+from benchkit.config import Value, render_options
 from benchkit.errors import ServerError
 from benchkit.watchdog import Order, write_lock_state
 
@@ -61,7 +61,7 @@ class ServerDirectory:
         base = _make_temporary_base()
         check_reachable(base, account)
         _remove_stale(base)
-        with _told_as_server_error(base):
+        with told_as_server_error(base):
             path = Path(tempfile.mkdtemp(prefix=_TEMPORARY_PREFIX, dir=base))
         return cls(path, True, account)
 
@@ -76,11 +76,6 @@ class ServerDirectory:
         return self.path / "error.log"
 
     @property
-    def option_file(self) -> Path:
-        """The option file the server starts with."""
-        return self.path / "server.cnf"
-
-    @property
     def socket(self) -> Path:
         """The server's socket; in a short folder of its own where the path is too long."""
         return (self._socket_folder or self.path / "run") / _SOCKET_NAME
@@ -91,15 +86,17 @@ class ServerDirectory:
         Raises
         ------
         ServerError
-            When another server uses it, or when it cannot be made or reached.
+            When another server uses it, or its user cannot reach it or owns not the data.
+        OSError
+            When it cannot be made.
         """
-        with _told_as_server_error(self.path):
-            self.path.mkdir(parents=True, exist_ok=True)
-            if self.temporary:
-                give(self.path, self.account)
-            check_reachable(self.path, self.account)
-            self._lock_fd = _lock(self.path)
-            self._make_layout()
+        ours = self.temporary or not self.path.exists()
+        self.path.mkdir(parents=True, exist_ok=True)
+        if ours:
+            give(self.path, self.account)
+        check_reachable(self.path, self.account)
+        self._lock_fd = _lock(self.path)
+        self._make_layout()
 
     def release(self) -> None:
         """Give up this process's hold on the lock; a running server keeps its own."""
@@ -125,6 +122,13 @@ class ServerDirectory:
             "pid_file": str(self.path / "run" / "mariadbd.pid"),
             "log_error": str(self.error_log),
         }
+
+    def write_options(self, name: str, options: Mapping[str, Value]) -> Path:
+        """Write an option file that the server can read; return its path."""
+        path = self.path / name
+        path.write_text(render_options(options))
+        give(path, self.account)
+        return path
 
     def new_data(self) -> Path:
         """Return an empty folder to initialise; `keep_data` makes it the data directory."""
@@ -179,18 +183,21 @@ def temporary_base() -> Path:
 
 def _make_temporary_base() -> Path:
     base = temporary_base()
-    with _told_as_server_error(base):
-        base.mkdir(mode=0o755, parents=True, exist_ok=True)
-        # Anyone can take a name in /var/tmp; what is in another's folder is not ours.
-        if base.lstat().st_uid != os.geteuid() and not os.environ.get("BENCHKIT_DATA"):
-            raise ServerError(
-                f"{base} belongs to another user: set BENCHKIT_DATA to a folder of your own"
-            )
+    with told_as_server_error(base):
+        base.mkdir(parents=True, exist_ok=True)
+        if not os.environ.get("BENCHKIT_DATA"):
+            # Anyone can take a name in /var/tmp; what is in another's folder is not ours.
+            if base.lstat().st_uid != os.geteuid():
+                raise ServerError(
+                    f"{base} belongs to another user: set BENCHKIT_DATA to a folder of your own"
+                )
+            base.chmod(0o755)  # whatever the umask: the server's user must get through
     return base
 
 
 @contextmanager
-def _told_as_server_error(path: Path) -> Iterator[None]:
+def told_as_server_error(path: Path) -> Iterator[None]:
+    """Turn an OSError about a server directory into a ServerError that names it."""
     try:
         yield
     except OSError as error:

@@ -3,6 +3,7 @@
 Changes nothing. Works without a server; what cannot be seen is said to be so, not guessed.
 """
 
+import math
 import platform
 import re
 import shutil
@@ -113,7 +114,7 @@ def _range_size(generator: Generator) -> int:
 
 def _count_variants(sql: str, choices: dict[str, int]) -> int:
     """Return how many statements a text with ``{register}`` stands for."""
-    return int(np.prod([choices.get(name, 1) for name in re.findall(r"\{(\w+)\}", sql)]))
+    return math.prod(choices.get(name, 1) for name in re.findall(r"\{(\w+)\}", sql))
 
 
 def _check_server(subject: _Subject) -> Check:

@@ -10,8 +10,8 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from benchkit._core import Connection
-from benchkit.config import Value, render_options
-from benchkit.datadir import ServerDirectory
+from benchkit.config import Value
+from benchkit.datadir import ServerDirectory, told_as_server_error
 from benchkit.errorlog import find_cause, find_unknown_option, read_tail
 from benchkit.errors import DatabaseError, ServerError
 from benchkit.install import Install
@@ -62,10 +62,11 @@ class Instance:
             With the last lines of the log. Nothing of the attempt is left running.
         """
         try:
-            self.directory.claim()
-            if not self.directory.data.exists():
-                self._initialise()
-            return self._run()
+            with told_as_server_error(self.directory.path):
+                self.directory.claim()
+                if not self.directory.data.exists():
+                    self._initialise()
+                return self._run()
         except BaseException:
             self.discard()
             raise
@@ -107,8 +108,7 @@ class Instance:
         log = directory.path / "init.log"
         log.write_bytes(b"")
         # Without file names: the script would split them at spaces.
-        options = directory.path / "init.cnf"
-        options.write_text(render_options(self._launch.options))
+        options = directory.write_options("init.cnf", self._launch.options)
         data = directory.new_data()
         self._process = WatchedProcess.start(
             directory.order([*_install_db_command(install, options.name), f"--datadir={data}"]),
@@ -129,9 +129,9 @@ class Instance:
         options |= directory.path_options()
         if install.path is not None:
             options["basedir"] = str(install.path)
-        directory.option_file.write_text(render_options(options))
+        option_file = directory.write_options("server.cnf", options)
         self._log_start_byte = directory.error_log.stat().st_size
-        command = [str(install.mariadbd), f"--defaults-file={directory.option_file}"]
+        command = [str(install.mariadbd), f"--defaults-file={option_file}"]
         self._process = WatchedProcess.start(directory.order(command), directory.error_log)
         return self._await_answer(self._process)
 

@@ -10,13 +10,14 @@ from pathlib import Path
 import pytest
 from processes import is_alive, ordinary_user_prefix, start_script, wait_until
 
-from benchkit import install
+from benchkit import install, instance
 from benchkit._core import Connection
 from benchkit.config import Config
 from benchkit.errors import ConfigError, DatabaseError, ServerError
 from benchkit.install import find_install
 from benchkit.instance import Instance
 from benchkit.server import Server
+from benchkit.watchdog import KILL
 
 CRASH_RECOVERY = "Starting crash recovery"
 
@@ -111,6 +112,7 @@ def test_ordinary_user_starts_a_server(folder):
 import os, sys
 from benchkit.config import Config
 from benchkit.server import Server
+from benchkit.watchdog import KILL
 os.environ["BENCHKIT_DATA"] = sys.argv[1]
 with Server(Config("mine")) as server:
     print(os.geteuid(), server.query("SELECT @@version_comment, 6 * 7")[0][1])
@@ -220,6 +222,7 @@ def test_directory_in_use_is_an_error_that_names_the_processes(small_config, fol
 import sys
 from benchkit.config import Config
 from benchkit.server import Server
+from benchkit.watchdog import KILL
 with Server(Config("holder"), directory=sys.argv[1]) as server:
     print(server.pid, flush=True)
     sys.stdin.read()
@@ -261,6 +264,34 @@ def test_data_of_another_user_is_an_error_with_the_command_that_helps(small_conf
     os.chown(folder / "data", 0, 0)
     with pytest.raises(ServerError, match=rf"belongs to user id 0.*chown -R \d+ {folder}/data"):
         Server(small_config, directory=folder).start()
+
+
+def test_server_whose_root_has_a_password_says_that_it_refuses_the_login(small_config, folder):
+    with Server(small_config, directory=folder) as server:
+        server.query("SET PASSWORD = PASSWORD('secret')")
+    with pytest.raises(ServerError, match="refuses the login: .*Access denied"):
+        Server(small_config, directory=folder).start()
+
+
+def test_shutdown_that_is_not_clean_is_an_error_and_cleans_up_all_the_same(
+    small_config, monkeypatch
+):
+    server = Server(small_config).start()
+    directory = server.directory
+    monkeypatch.setattr(instance, "STOP", KILL)
+    with pytest.raises(ServerError, match=r"did not shut down cleanly \(exit code 137\)"):
+        server.stop()
+    assert not server.running
+    assert not directory.exists()
+
+
+def test_umask_of_the_user_does_not_matter(small_config, folder):
+    before = os.umask(0o077)
+    try:
+        with Server(small_config, directory=folder / "server") as server:
+            assert one(server, "SELECT 1") == "1"
+    finally:
+        os.umask(before)
 
 
 def test_start_that_takes_too_long_is_an_error_and_leaves_nothing_running(small_config, folder):
