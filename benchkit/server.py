@@ -1,0 +1,360 @@
+"""Servers: private ones, which benchkit starts and stops, and ones that already run.
+
+What users see of a server, and the ways to ask it about itself. How a private server comes
+up and goes down is in `instance`.
+"""
+
+import getpass
+import os
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import Self, TypedDict
+
+from benchkit._core import Connection
+from benchkit.account import check_reachable, server_account
+from benchkit.config import Config, Value, private_options
+from benchkit.datadir import ServerDirectory
+from benchkit.errors import DatabaseError, ServerError
+from benchkit.install import Install, find_install
+from benchkit.instance import Instance, Launch
+
+
+class Endpoint(TypedDict, total=False):
+    """Where a server is and as whom to log in: keywords of `benchkit._core.Connection`."""
+
+    host: str | None
+    port: int
+    socket: str | None
+    user: str | None
+    password: str | None
+
+
+class Server:
+    """A private server: its own data directory, a socket only, gone with this process.
+
+    Nothing happens before `start`; as a context manager it starts and stops. `Server.connect`
+    returns a server that already runs.
+
+    Parameters
+    ----------
+    config : Config
+        The server's options; its name is the server's name.
+    install : path-like, optional
+        A directory with server binaries; by default the system's.
+    directory : path-like, optional
+        Where data and log live, kept after `stop` and used again. By default a temporary
+        directory below BENCHKIT_DATA or ``/var/tmp/benchkit-<uid>``, removed by `stop`.
+    port : int, optional
+        A TCP port to listen on, on 127.0.0.1, beside the socket. Anyone who is logged in on
+        this machine can then use the server: its root user has no password.
+    start_limit_s : float
+        How long initialisation, and then a start, may take.
+
+    Raises
+    ------
+    ConfigError
+        When the configuration sets an option that benchkit must own.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        install: str | os.PathLike[str] | None = None,
+        directory: str | os.PathLike[str] | None = None,
+        port: int | None = None,
+        start_limit_s: float = 300.0,
+    ) -> None:
+        self.config = config
+        self._options = private_options(config, port)
+        self._install_path = install
+        self._directory_path = None if directory is None else Path(directory).absolute()
+        self._port = port
+        self._start_limit_s = start_limit_s
+        self._instance: Instance | None = None
+        self._version: str | None = None
+
+    @staticmethod
+    def connect(
+        host: str | None = None,
+        port: int | None = None,
+        socket: str | None = None,
+        user: str | None = None,
+        password: str | None = None,
+        name: str | None = None,
+    ) -> "Server":
+        """Return a server that already runs; `start` and `stop` leave it as it is.
+
+        Parameters
+        ----------
+        host, port, socket : optional
+            Where it is; the socket is used where both are given.
+        user, password : str, optional
+            By default the name of the user who runs this, without a password.
+        name : str, optional
+            How it is called in tables; by default where it is.
+
+        Raises
+        ------
+        ServerError
+            When it cannot be reached or refuses the login.
+        """
+        endpoint = Endpoint(host=host, port=port or 0, socket=socket, user=user, password=password)
+        server = _RunningServer(name or _place(endpoint), endpoint)
+        server.check_login()
+        return server
+
+    @property
+    def name(self) -> str:
+        """How the server is called in tables and plots."""
+        return self.config.name
+
+    @property
+    def private(self) -> bool:
+        """Whether benchkit starts and stops it."""
+        return True
+
+    @property
+    def running(self) -> bool:
+        """Whether the server's process is alive."""
+        return self.pid is not None
+
+    @property
+    def pid(self) -> int | None:
+        """The process id of a private server that runs; None otherwise."""
+        return self._instance.pid if self._instance else None
+
+    @property
+    def directory(self) -> Path | None:
+        """Where data and log are; None for a temporary directory that is not there."""
+        return self._instance.directory.path if self._instance else self._directory_path
+
+    @property
+    def options(self) -> dict[str, Value]:
+        """All that a private server is started with, but for the names of its files."""
+        return dict(self._options)
+
+    @cached_property
+    def install(self) -> Install | None:
+        """The binaries of a private server; looked for when first asked.
+
+        Raises
+        ------
+        ServerError
+            When there is no server, or not where it was said to be.
+        """
+        return find_install(self._install_path)
+
+    @property
+    def endpoint(self) -> Endpoint:
+        """The keywords of `benchkit._core.Connection` that reach the server.
+
+        Raises
+        ------
+        ServerError
+            When it does not run.
+        """
+        if self._instance is None or not self.running:
+            raise ServerError(f"server {self.name!r} is not running: start() it first")
+        endpoint = Endpoint(socket=str(self._instance.directory.socket), user="root")
+        if self._port is not None:
+            endpoint |= Endpoint(host="127.0.0.1", port=self._port)
+        return endpoint
+
+    def start(self) -> Self:
+        """Start the server and wait until it answers; fine when it runs already.
+
+        Returns
+        -------
+        Server
+            Itself.
+
+        Raises
+        ------
+        ServerError
+            When it does not come up, with the reason where its log tells one and the log's
+            last lines; when its directory is in use or cannot be used; when there are no
+            binaries. Nothing of the attempt is left running.
+        """
+        if self.running:
+            return self
+        self.stop()
+        account = server_account()
+        install = self.install
+        assert install is not None
+        if install.path is not None:
+            check_reachable(install.path, account)
+        directory = (
+            ServerDirectory(self._directory_path, False, account)
+            if self._directory_path is not None
+            else ServerDirectory.make_temporary(account)
+        )
+        launch = Launch(self.name, install, self._options, self._start_limit_s)
+        instance = Instance(launch, directory)
+        self._version = instance.start()
+        self._instance = instance
+        return self
+
+    def stop(self) -> None:
+        """Shut the server down; fine when it does not run.
+
+        A temporary directory is removed, whatever happens.
+
+        Raises
+        ------
+        ServerError
+            When a running server did not shut down cleanly.
+        """
+        instance, self._instance = self._instance, None
+        if instance is not None:
+            try:
+                instance.stop()
+            finally:
+                instance.discard()
+
+    def restart(self) -> None:
+        """Shut the server down and start it on the same data, even in a temporary directory.
+
+        A server that was not started is started.
+        """
+        if self._instance is None:
+            self.start()
+        else:
+            self._instance.stop()
+            self._version = self._instance.start()
+
+    def session(self, database: str | None = None) -> Connection:
+        """Return a new connection for text statements.
+
+        Raises
+        ------
+        DatabaseError
+            When the server refuses it.
+        ServerError
+            When the server does not run.
+        """
+        return Connection(**self.endpoint, database=database)
+
+    def query(self, sql: str) -> list[tuple[str | None, ...]]:
+        """Run one SQL text on a connection of its own and return its rows as text."""
+        with self.session() as connection:
+            return connection.query(sql)
+
+    def variables(self) -> dict[str, str]:
+        """Return SHOW GLOBAL VARIABLES."""
+        return self._pairs("SHOW GLOBAL VARIABLES")
+
+    def status(self) -> dict[str, str]:
+        """Return SHOW GLOBAL STATUS."""
+        return self._pairs("SHOW GLOBAL STATUS")
+
+    def read_log(self, lines: int = 20) -> str:
+        """Return the last lines of a private server's error log; empty where there is none."""
+        return self._instance.read_log(lines) if self._instance else ""
+
+    @property
+    def version(self) -> str:
+        """The version of the running server, or else of its binaries."""
+        if self._version is not None:
+            return self._version
+        return self.install.version if self.install else "unknown"
+
+    @property
+    def product(self) -> str:
+        """``MariaDB`` or ``MySQL``."""
+        return "MariaDB" if "mariadb" in self.version.lower() else "MySQL"
+
+    def describe(self) -> dict[str, str | int | None]:
+        """Return what the record of a run says about its server; never a password."""
+        endpoint = self.endpoint if self.running else Endpoint()
+        return {
+            "name": self.name,
+            "product": self.product,
+            "version": self.version,
+            "install": self.install.label if self.install else None,
+            "socket": endpoint.get("socket"),
+            "host": endpoint.get("host"),
+            "port": endpoint.get("port") or None,
+        }
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    def __repr__(self) -> str:
+        state = f"running, pid {self.pid}" if self.running else "not running"
+        return f"<Server {self.name!r}, private, {state}>"
+
+    def _pairs(self, sql: str) -> dict[str, str]:
+        return {str(name): value or "" for name, value in self.query(sql)}
+
+
+class _RunningServer(Server):
+    """A server that somebody else runs: what starts and stops a private one does nothing."""
+
+    def __init__(self, name: str, endpoint: Endpoint) -> None:
+        super().__init__(Config(name))
+        self._endpoint = endpoint
+
+    @property
+    def private(self) -> bool:
+        return False
+
+    @property
+    def running(self) -> bool:
+        try:
+            self.session().close()
+        except DatabaseError:
+            return False
+        return True
+
+    @property
+    def options(self) -> dict[str, Value]:
+        return {}
+
+    @property
+    def install(self) -> Install | None:
+        return None
+
+    @property
+    def endpoint(self) -> Endpoint:
+        return self._endpoint.copy()
+
+    def check_login(self) -> None:
+        """Log in once and keep the version; raise ServerError where that fails."""
+        try:
+            with self.session() as connection:
+                self._version = connection.server_version
+        except DatabaseError as error:
+            user = self._endpoint.get("user")
+            raise ServerError(
+                f"cannot log in to the server at {_place(self._endpoint)} as user "
+                f"{user or getpass.getuser()!r}: {error}"
+            ) from error
+
+    def start(self) -> Self:
+        return self
+
+    def stop(self) -> None:
+        return
+
+    def restart(self) -> None:
+        raise ServerError(f"server {self.name!r} is not benchkit's own: it cannot be restarted")
+
+    def __repr__(self) -> str:
+        return f"<Server {self.name!r} at {_place(self._endpoint)}>"
+
+
+def _place(endpoint: Endpoint) -> str:
+    """Return where a server is, for people."""
+    socket, host, port = (endpoint.get(key) for key in ("socket", "host", "port"))
+    if socket:
+        return str(socket)
+    return f"{host or 'localhost'}:{port}" if port else str(host or "localhost")

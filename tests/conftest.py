@@ -1,0 +1,58 @@
+"""Fixtures for tests that need a server or a place for one."""
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from benchkit.config import Config
+from benchkit.server import Server
+
+SMALL = Config(
+    "small",
+    {
+        "innodb_buffer_pool_size": "256M",
+        "innodb_log_file_size": "96M",
+        "innodb_flush_log_at_trx_commit": 2,
+    },
+)
+
+
+def _make_reachable_folder() -> Path:
+    """Make a folder that the user a server drops to can enter, unlike pytest's own."""
+    folder = Path(tempfile.mkdtemp(prefix="benchkit-test-", dir="/var/tmp"))
+    folder.chmod(0o755)
+    return folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def data_base() -> Iterator[Path]:
+    """Where temporary servers of this test session live."""
+    folder = _make_reachable_folder()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BENCHKIT_DATA", str(folder))
+        yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """Return an empty folder, reachable for servers."""
+    folder = _make_reachable_folder()
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="session")
+def small_config() -> Config:
+    """Return options that keep a server small and quick."""
+    return SMALL
+
+
+@pytest.fixture(scope="session")
+def server(data_base: Path) -> Iterator[Server]:
+    """Return a started private server, shared by the session: leave no database behind."""
+    with Server(SMALL) as server:
+        yield server

@@ -1,0 +1,134 @@
+import pickle
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchkit.config import PRIVATE_DEFAULTS, RESERVED, Config, private_options
+from benchkit.errors import ConfigError
+
+LINE = st.text().filter(lambda text: not set(text) & set("\n\r\0"))
+
+
+def lines(config: Config) -> list[str]:
+    return config.render().splitlines()
+
+
+def test_render_writes_one_section():
+    assert lines(Config("base", {"innodb_buffer_pool_size": "2G"})) == [
+        "[mariadbd]",
+        "innodb_buffer_pool_size = 2G",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("value", "line"),
+    [
+        (True, "x = ON"),
+        (False, "x = OFF"),
+        (None, "x"),
+        (7, "x = 7"),
+        (0.5, "x = 0.5"),
+        ("", 'x = ""'),
+        ("a b", 'x = "a b"'),
+        ("index_merge=on,mrr=off", "x = index_merge=on,mrr=off"),
+        ("no#comment", 'x = "no#comment"'),
+        ('say "hi"', 'x = "say \\"hi\\""'),
+        ("back\\slash", 'x = "back\\\\slash"'),
+    ],
+)
+def test_render_writes_each_type_of_value(value, line):
+    assert lines(Config("base", {"x": value}))[1] == line
+
+
+def test_dashes_and_underscores_are_the_same_name():
+    dashed = Config("base", {"innodb-page-size": "8k"})
+    assert dashed == Config("base", {"innodb_page_size": "8k"})
+
+
+def test_one_option_under_both_spellings_is_an_error():
+    with pytest.raises(ConfigError, match="a_b is given twice"):
+        Config("base", {"a-b": 1, "a_b": 2})
+
+
+@pytest.mark.parametrize("name", ["", "a b", "a=b", "a\nb", "--a", "[mysqld]", "#a", "1a"])
+def test_bad_option_name_is_an_error(name):
+    with pytest.raises(ConfigError, match="is not an option name"):
+        Config("base", {name: 1})
+
+
+@pytest.mark.parametrize("value", ["a\nb", "a\rb", "a\0b", float("nan"), float("inf"), [1], b"x"])
+def test_bad_value_is_an_error_that_names_the_option(value):
+    with pytest.raises(ConfigError, match="option max_connections cannot be"):
+        Config("base", {"max_connections": value})
+
+
+@pytest.mark.parametrize("name", ["", "two\nlines"])
+def test_bad_configuration_name_is_an_error(name):
+    with pytest.raises(ConfigError, match="printable name"):
+        Config(name)
+
+
+def test_replace_adds_and_changes_and_leaves_the_original():
+    base = Config("base", {"a": 1, "b": 2})
+    assert base.replace("other", b=3, c=None).options == {"a": 1, "b": 3, "c": None}
+    assert base.options == {"a": 1, "b": 2}
+
+
+def test_options_cannot_be_changed():
+    with pytest.raises(TypeError):
+        Config("base", {"a": 1}).options["a"] = 2
+    with pytest.raises(AttributeError):
+        Config("base").name = "other"
+
+
+def test_equal_configurations_hash_alike_whatever_the_order():
+    one, other = Config("base", {"a": 1, "b": 2}), Config("base", {"b": 2, "a": 1})
+    assert one == other
+    assert len({one, other}) == 1
+
+
+def test_configurations_with_different_text_are_not_equal():
+    assert Config("base", {"a": 1}) != Config("base", {"a": True})
+
+
+def test_sha12_is_that_of_the_options_alone():
+    assert Config("one", {"a": 1}).sha12 == Config("other", {"a": 1}).sha12
+    assert Config("one", {"a": 1}).sha12 != Config("one", {"a": 2}).sha12
+    assert len(Config("one").sha12) == 12
+
+
+def test_configuration_survives_pickling():
+    config = Config("base", {"a": 1, "b": None})
+    assert pickle.loads(pickle.dumps(config)) == config
+
+
+@given(LINE)
+def test_any_line_of_text_stays_one_line(value):
+    assert Config("base", {"x": value}).render().count("\n") == 2
+
+
+def test_configuration_wins_over_the_private_defaults():
+    config = Config("base", {"max-connections": 7, "skip_networking": False})
+    options = private_options(config, port=None)
+    assert (options["max_connections"], options["skip_networking"]) == (7, False)
+
+
+def test_private_defaults_hold_where_the_configuration_is_silent():
+    options = private_options(Config("base"), port=None)
+    assert {name: options[name] for name, _, _ in PRIVATE_DEFAULTS} == {
+        name: value for name, value, _ in PRIVATE_DEFAULTS
+    }
+
+
+def test_private_server_listens_on_tcp_only_when_asked():
+    assert private_options(Config("base"), port=None)["skip_networking"] is True
+    asked = private_options(Config("base"), port=3307)
+    assert "skip_networking" not in asked
+    assert (asked["port"], asked["bind_address"]) == (3307, "127.0.0.1")
+
+
+@pytest.mark.parametrize("name", RESERVED)
+def test_option_that_benchkit_owns_is_an_error(name):
+    with pytest.raises(ConfigError, match=f"sets {name}, which .* {RESERVED[name][:10]}"):
+        private_options(Config("base", {name: "x"}), port=None)
