@@ -1,4 +1,4 @@
-"""Is this MariaDB/MySQL server, version or setting faster, by how much, and is that real?
+"""Tell whether a MariaDB/MySQL server, version or setting is faster, by how much, and if it is real.
 
 ``import benchkit as bk``; then `Config`, `Server`, ``workloads`` and `Study` measure, `load`
 reads what was measured, and ``plot`` draws it. The README has the tour.

@@ -1,13 +1,13 @@
 """Types of the C extension; the docstrings live in csrc/py_*.c."""
 
+from collections.abc import Callable
 from types import TracebackType
-from typing import overload
+from typing import Any, TypeAlias, final, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-def describe(values: ArrayLike, /) -> dict[str, float]: ...
-
+@final
 class Histogram:
     """Counts of integers with a fixed relative precision."""
 
@@ -41,11 +41,14 @@ class Histogram:
     def __copy__(self) -> Histogram: ...
     def __deepcopy__(self, memo: object, /) -> Histogram: ...
 
+TaggedHistograms: TypeAlias = list[tuple[str, Histogram]]
+
+@final
 class Connection:
     """A connection for text statements."""
 
-    server_version: str | None
-
+    @property
+    def server_version(self) -> str | None: ...
     def __new__(
         cls,
         *,
@@ -68,3 +71,55 @@ class Connection:
         trace: TracebackType | None,
         /,
     ) -> None: ...
+
+@final
+class Program:
+    """A compiled workload."""
+
+    def __new__(cls, spec: dict[str, object], seed: int = 0) -> Program: ...
+    @property
+    def prepared_statements(self) -> int: ...
+    @property
+    def needs_server(self) -> bool: ...
+
+@final
+class Driver:
+    """One run of a program."""
+
+    def __new__(
+        cls,
+        program: Program,
+        endpoint: dict[str, Any] | None,
+        *,
+        threads: int = 1,
+        seed: int = 0,
+        warmup_s: float = 0.0,
+        duration_s: float = 0.0,
+        interval_s: float = 1.0,
+        drain_s: float = 30.0,
+        transactions: int = 0,
+    ) -> Driver: ...
+    def run(
+        self,
+        on_interval: Callable[[dict[str, float], TaggedHistograms], object] | None = None,
+    ) -> dict[str, Any]: ...
+    def result(self) -> dict[str, Any] | None: ...
+    def stop(self) -> None: ...
+
+def describe(values: ArrayLike, /) -> dict[str, float]: ...
+def draw(
+    spec: tuple[str, dict[str, Any]],
+    count: int,
+    seed: int = 0,
+    worker: int = 0,
+    workers: int = 1,
+) -> NDArray[np.int64] | NDArray[np.float64] | list[str]: ...
+def generator_kinds() -> list[dict[str, Any]]: ...
+def load(
+    endpoint: dict[str, Any],
+    tables: list[tuple[Any, ...]],
+    *,
+    threads: int = 1,
+    seed: int = 0,
+    on_progress: Callable[[int], object] | None = None,
+) -> None: ...

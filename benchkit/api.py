@@ -43,7 +43,7 @@ class Plan(planning.Plan):
         )
 
 
-class Study(measuring.Study):
+class Study(measuring.Study):  # noqa: D101 - inherited
     __doc__ = measuring.Study.__doc__
     __slots__ = ()
 

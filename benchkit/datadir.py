@@ -11,6 +11,7 @@ Runs no server; `server` does, on what it finds here.
 """
 
 import fcntl
+import hashlib
 import json
 import os
 import shutil
@@ -179,6 +180,16 @@ def temporary_base() -> Path:
     """
     given = os.environ.get("BENCHKIT_DATA")
     return Path(given).absolute() if given else Path(f"/var/tmp/benchkit-{os.geteuid()}")
+
+
+def study_base(study: Path) -> Path:
+    """Return where the servers of the study in this folder have their directories.
+
+    Always the same for a folder, so that a study that was interrupted finds its data again;
+    not in the folder itself, which may lie where the server's account cannot reach.
+    """
+    digest = hashlib.sha256(os.fsencode(study.resolve())).hexdigest()[:12]
+    return _make_temporary_base() / f"study-{digest}"
 
 
 def _make_temporary_base() -> Path:

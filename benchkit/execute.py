@@ -8,6 +8,7 @@ are missing. A run that fails, or is interrupted, is kept under ``failed/`` with
 import os
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -41,23 +42,34 @@ class Failure:
         return f"{self.run.label}: {self.message} (kept in {self.folder})"
 
 
+@dataclass(frozen=True, slots=True)
+class Hosting:
+    """Where a plan is executed.
+
+    Parameters
+    ----------
+    servers : mapping of str to Server
+        By the setups' names.
+    home : Path
+        Where private servers have their data, unless the user placed them elsewhere.
+    loader_threads : int
+    """
+
+    servers: Mapping[str, Server]
+    home: Path
+    loader_threads: int
+
+
 def execute(
-    plan: Plan,
-    servers: Mapping[str, Server],
-    folder: StudyFolder,
-    *,
-    loader_threads: int,
-    progress: bool,
+    plan: Plan, hosting: Hosting, folder: StudyFolder, *, progress: bool
 ) -> list[Failure]:
     """Execute the runs of a plan that the folder does not hold yet.
 
     Parameters
     ----------
     plan : Plan
-    servers : mapping of str to Server
-        By the setups' names.
+    hosting : Hosting
     folder : StudyFolder
-    loader_threads : int
     progress : bool
         Show a bar.
 
@@ -79,7 +91,7 @@ def execute(
         done = folder.completed()
         todo = [run for run in plan if run.id not in done]
         with Progress(todo, progress and bool(todo)) as bar:
-            bench = _Bench(plan, servers, folder, bar, loader_threads)
+            bench = _Bench(plan, hosting, folder, bar)
             try:
                 failures = [failure for run in todo if (failure := bench.execute_run(run))]
             finally:
@@ -109,16 +121,14 @@ class _Bench:
     def __init__(
         self,
         plan: Plan,
-        servers: Mapping[str, Server],
+        hosting: Hosting,
         folder: StudyFolder,
         bar: Progress,
-        loader_threads: int,
     ) -> None:
         self._plan = plan
-        self._servers = servers
+        self._hosting = hosting
         self._folder = folder
         self._bar = bar
-        self._loader_threads = loader_threads
         self._current: Server | None = None
         self._env_ref = folder.save_environment(host.facts())
 
@@ -149,15 +159,15 @@ class _Bench:
 
     def drop_all_data(self) -> None:
         """Remove the data of a study that is complete."""
-        for server in self._servers.values():
-            if server.private:
-                server.remove_directory()
-            else:
-                for workload in self._plan.grid.workloads:
-                    drop_data(server, workload)
+        for server in self._hosting.servers.values():
+            server.discard(self._hosting.home)
+            for workload in self._plan.grid.workloads if not server.private else ():
+                drop_data(server, workload)
+        with suppress(OSError):  # not there, or not empty
+            self._hosting.home.rmdir()
 
     def _switch_to(self, name: str) -> Server:
-        server = self._servers[name]
+        server = self._hosting.servers[name]
         if self._current is not server:
             self.stop_server()
         if not server.running:
@@ -182,7 +192,7 @@ class _Bench:
 
     def _load(self, server: Server, workload: Workload) -> Load:
         grid = self._plan.grid
-        order = LoadOrder(workload, max(grid.threads), self._loader_threads, grid.seed)
+        order = LoadOrder(workload, max(grid.threads), self._hosting.loader_threads, grid.seed)
         total = order.rows
 
         def show(rows: int) -> None:
@@ -213,7 +223,7 @@ class _Bench:
         self, attempt: _Attempt, status: Status, failure: dict[str, str] | None
     ) -> RunRecord:
         run = attempt.run
-        server = self._servers[run.setup.name]
+        server = self._hosting.servers[run.setup.name]
         return RunRecord(
             id=run.id,
             study=self._plan.study,

@@ -110,7 +110,7 @@ class PlannedRun:
         """The run in a few words, for people."""
         return (
             f"{self.setup.name}, {self.workload_label.rpartition(':')[2]}, "
-            f"{self.threads} threads, iteration {self.iteration}"
+            f"{_count(self.threads, 'thread')}, iteration {self.iteration}"
         )
 
     @property

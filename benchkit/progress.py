@@ -1,9 +1,13 @@
 """The progress bar of a study: planned seconds done, and how the present run is going."""
 
 import sys
+from importlib.util import find_spec
 from typing import Any, Self
 
+from tqdm.std import tqdm
+
 from benchkit.plan import PlannedRun
+from benchkit.record import DRAIN, WARMUP
 
 
 class Progress:
@@ -38,9 +42,11 @@ class Progress:
     def show_row(self, row: dict[str, float]) -> None:
         """Show an interval of the run: throughput now, 95th percentile, errors so far."""
         self._errors += int(row["errors"])
+        if row["phase"] == DRAIN:
+            return
         tps = row["committed"] / row["elapsed_s"]
         p95_ms = 1000.0 * row["response_p95_s"]
-        phase = "" if row["phase"] else "warmup, "
+        phase = "warmup, " if row["phase"] == WARMUP else ""
         self._bar.set_postfix_str(
             f"{phase}{tps:,.0f} tps, p95 {p95_ms:.2f} ms, errors {self._errors}", refresh=False
         )
@@ -70,12 +76,10 @@ class Progress:
 def _make_bar(total_s: float, enabled: bool) -> Any:
     """Return a notebook bar where that can be shown, and a text bar elsewhere."""
     bar_class = _notebook_bar() if enabled else None
-    if bar_class is None:
-        from tqdm.std import tqdm as bar_class
-    return bar_class(
+    return (bar_class or tqdm)(
         total=max(round(total_s, 3), 0.001),
         disable=not enabled,
-        bar_format="{desc} |{bar}| {percentage:3.0f}% [{elapsed}<{remaining}] {postfix}",
+        bar_format="{desc} |{bar}| {percentage:3.0f}% [{elapsed}<{remaining}{postfix}]",
         dynamic_ncols=True,
         miniters=0,
     )
@@ -85,11 +89,8 @@ def _notebook_bar() -> Any:
     """Return tqdm's widget bar in a notebook that has ipywidgets, else None."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
-    if shell is None or not hasattr(shell, "kernel"):
-        return None
-    try:
-        import ipywidgets  # noqa: F401
-    except ImportError:  # tqdm.notebook would only warn, and then fail
+    in_notebook = shell is not None and hasattr(shell, "kernel")
+    if not in_notebook or find_spec("ipywidgets") is None:  # without it, tqdm only warns
         return None
     from tqdm.notebook import tqdm_notebook
 

@@ -6,6 +6,7 @@ up and goes down is in `instance`.
 
 import getpass
 import os
+import shutil
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -134,6 +135,11 @@ class Server:
         """All that a private server is started with, but for the names of its files."""
         return dict(self._options)
 
+    @property
+    def install_label(self) -> str:
+        """Where the binaries come from, as far as it was said; or where the server is."""
+        return "system" if self._install_path is None else str(Path(self._install_path).absolute())
+
     @cached_property
     def install(self) -> Install | None:
         """The binaries of a private server; looked for when first asked.
@@ -222,6 +228,24 @@ class Server:
         else:
             self._instance.stop()
             self._version = self._instance.start()
+
+    def placed(self, directory: Path) -> "Server":
+        """Return the server as a study runs it: in its own directory, else in this one."""
+        return Server(
+            self.config,
+            self._install_path,
+            self._directory_path or directory,
+            self._port,
+            self._start_limit_s,
+        )
+
+    def discard(self, placed: Path) -> None:
+        """Remove the data of a stopped server, if they lie below the folder it was placed in.
+
+        A directory that the user named is the user's.
+        """
+        if self._directory_path is not None and self._directory_path.is_relative_to(placed):
+            shutil.rmtree(self._directory_path, ignore_errors=True)
 
     def session(self, database: str | None = None) -> Connection:
         """Return a new connection for text statements.
@@ -338,6 +362,16 @@ class _RunningServer(Server):
                 f"cannot log in to the server at {_place(self._endpoint)} as user "
                 f"{user or getpass.getuser()!r}: {error}"
             ) from error
+
+    @property
+    def install_label(self) -> str:
+        return _place(self._endpoint)
+
+    def placed(self, directory: Path) -> Server:
+        return self
+
+    def discard(self, placed: Path) -> None:
+        return
 
     def start(self) -> Self:
         return self

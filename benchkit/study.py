@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchkit.datadir import study_directory
+from benchkit.datadir import study_base
 from benchkit.errors import StudyError, unknown_name
-from benchkit.execute import Failure, execute
+from benchkit.execute import Failure, Hosting, execute
 from benchkit.plan import ORDERS, Grid, Order, Plan, Setup, Timing, label_workloads, make_plan
 from benchkit.server import Server
 from benchkit.store import StudyFolder
@@ -134,10 +134,13 @@ class Study:
         """
         plan = self.plan()
         folder = _open_folder(Path(path), self, plan)
-        home = study_directory(Path(path))
+        home = study_base(Path(path))
         placed = {server.name: server.placed(home / _slug(server)) for server in self.servers}
         return execute(
-            plan, placed, folder, loader_threads=self.loader_threads, progress=progress
+            plan,
+            Hosting(placed, home, self.loader_threads),
+            folder,
+            progress=progress,
         )
 
     def describe(self) -> dict[str, Any]:
@@ -152,6 +155,11 @@ class Study:
             ],
             "workloads": [
                 {"identity": w.identity, "parameters": dict(w.parameters)} for w in grid.workloads
+            ],
+            "datasets": [
+                {"server": setup.name, "workload": label}
+                for setup in grid.setups
+                for label in label_workloads(grid.workloads).values()
             ],
             "threads": list(grid.threads),
             "iterations": grid.iterations,

@@ -53,8 +53,9 @@ _CONNECT_KEYS = ("host", "port", "socket", "user")
 
 
 def read_study(path: str | os.PathLike[str]) -> Study:
-    """Return the study that a TOML file describes; no server is started, but ones to connect
-    to are asked for their version.
+    """Return the study that a TOML file describes.
+
+    No server is started, but those to connect to must answer.
 
     Raises
     ------

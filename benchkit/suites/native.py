@@ -8,9 +8,10 @@ database, or somebody else's, for its own.
 import json
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
-from benchkit._core import Connection, Driver, Program, load
+from benchkit._core import Connection, Driver, Histogram, Program, load
 from benchkit.errors import RunError
 from benchkit.hlog import format_header, format_line
 from benchkit.plan import PlannedRun
@@ -96,8 +97,8 @@ def ensure_loaded(server: Server, order: LoadOrder, on_rows: Callable[[int], Non
     with server.session() as admin:
         known = _read_marker(admin, database)
         if known is not None and known[0] == order.key and not order.workload.fresh_data:
-            return Load(**{**known[1], "reused": True})
-        _make_tables(admin, database, order, replace=known is not None)
+            return replace(Load(**known[1]), reused=True)
+        _make_tables(admin, database, order, drop=known is not None)
     started = time.monotonic()
     load(
         {**server.endpoint, "database": database},
@@ -121,7 +122,7 @@ def drop_data(server: Server, workload: Workload) -> None:
             admin.query(f"DROP DATABASE `{database}`")
 
 
-def _read_marker(admin: Connection, database: str) -> tuple[str, dict[str, object]] | None:
+def _read_marker(admin: Connection, database: str) -> tuple[str, dict[str, Any]] | None:
     """Return what the marker of a database says; None where there is no such database.
 
     A load that did not end has an empty key.
@@ -146,8 +147,8 @@ def _read_marker(admin: Connection, database: str) -> tuple[str, dict[str, objec
     return str(key), json.loads(str(facts))
 
 
-def _make_tables(admin: Connection, database: str, order: LoadOrder, *, replace: bool) -> None:
-    if replace:
+def _make_tables(admin: Connection, database: str, order: LoadOrder, *, drop: bool) -> None:
+    if drop:
         admin.query(f"DROP DATABASE `{database}`")
     admin.query(f"CREATE DATABASE `{database}`")
     admin.query(f"CREATE TABLE `{database}`.{MARKER} (load_key VARCHAR(200), facts LONGTEXT)")
@@ -219,11 +220,11 @@ class NativeRun:
         return "".join(self._log)
 
     @property
-    def result(self) -> dict[str, object] | None:
+    def result(self) -> dict[str, Any] | None:
         """What the driver measured; None before it has ended."""
         return self._driver.result() if self._driver else None
 
-    def measure(self, server: Server, database: str | None) -> dict[str, object]:
+    def measure(self, server: Server, database: str | None) -> dict[str, Any]:
         """Run to the end.
 
         Raises
@@ -250,7 +251,7 @@ class NativeRun:
         )
         return self._driver.run(self._on_interval)
 
-    def _on_interval(self, row: Row, histograms: list[tuple[str, object]]) -> None:
+    def _on_interval(self, row: Row, histograms: list[tuple[str, Histogram]]) -> None:
         begin_s = row["time_s"] - row["elapsed_s"]
         for tag, histogram in histograms:
             self._log.append(format_line(tag, begin_s, row["elapsed_s"], histogram))
