@@ -1,4 +1,4 @@
-"""Tell whether a MariaDB/MySQL server, version or setting is faster, by how much, and if it is real.
+"""benchkit: measure MariaDB and MySQL servers, and tell whether one is really faster.
 
 ``import benchkit as bk``; then `Config`, `Server`, ``workloads`` and `Study` measure, `load`
 reads what was measured, and ``plot`` draws it. The README has the tour.
