@@ -68,6 +68,7 @@ class Study:
     def __init__(
         self,
         name: str,
+        *,
         servers: Sequence[Server],
         workloads: Sequence[Workload],
         threads: int | Sequence[int],
