@@ -60,9 +60,7 @@ class Hosting:
     loader_threads: int
 
 
-def execute(
-    plan: Plan, hosting: Hosting, folder: StudyFolder, *, progress: bool
-) -> list[Failure]:
+def execute(plan: Plan, hosting: Hosting, folder: StudyFolder, *, progress: bool) -> list[Failure]:
     """Execute the runs of a plan that the folder does not hold yet.
 
     Parameters

@@ -1,3 +1,5 @@
+"""The doctor's checks, on real servers and on what is wrong with them."""
+
 from collections import namedtuple
 
 import pytest

@@ -274,4 +274,3 @@ def check_limits(server: Server, prepared: int, threads: int) -> None:
             f"max_prepared_stmt_count of server {server.name!r} is {statements}: raise it, "
             "or use fewer tables or threads"
         )
-

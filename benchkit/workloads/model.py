@@ -212,9 +212,7 @@ class Workload:
 
     def tables_for(self, workers: int) -> "tuple[Table, ...]":
         """Return the tables with every count resolved to a number."""
-        return tuple(
-            replace(t, count=workers) if t.count == "workers" else t for t in self.tables
-        )
+        return tuple(replace(t, count=workers) if t.count == "workers" else t for t in self.tables)
 
     def fingerprint(self) -> str:
         """Return a hash of all that this workload does, as 64 hexadecimal digits."""
