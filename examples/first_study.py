@@ -1,4 +1,4 @@
-"""A first study: does flushing the redo log once a second make this machine's MariaDB faster?
+"""How much faster is MariaDB here if it flushes its redo log once a second only.
 
 Starts two private servers in turn, measures them, and leaves everything in results/.
 Run it again: what is stored is not measured again.

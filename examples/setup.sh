@@ -63,7 +63,7 @@ install_packages() {
         echo "installing $debian"
         apt-get update -qq
         # shellcheck disable=SC2086 # a list of packages
-        DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $debian
+        DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $debian >/dev/null
         missing=$(missing_packages)
         [ -n "$missing" ] || return 0
     fi
