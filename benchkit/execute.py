@@ -24,6 +24,7 @@ from benchkit.record import SERIES_DTYPE, Factors, RunRecord, Status
 from benchkit.server import Server
 from benchkit.store import StudyFolder
 from benchkit.suites.native import Load, LoadOrder, NativeRun, drop_data, ensure_loaded
+from benchkit.units import format_count
 from benchkit.version import get_version
 from benchkit.workloads import Workload
 
@@ -328,4 +329,4 @@ def _utc_now() -> str:
 def describe_failures(failures: Sequence[Failure]) -> str:
     """Say which runs failed and how to try them again."""
     lines = "\n".join(f"  {failure}" for failure in failures)
-    return f"{len(failures)} runs failed; the same call tries them again:\n{lines}"
+    return f"{format_count(len(failures), 'run')} failed; the same call tries them again:\n{lines}"
