@@ -83,15 +83,27 @@ def _check_study_names(folders: list[StudyFolder]) -> None:
         seen[folder.name] = folder
 
 
-def _group_runs(folder: StudyFolder) -> dict[Group, list[StoredRun]]:
-    """Return the folder's runs by dataset, in the order in which the study lists them."""
+def list_datasets(folder: StudyFolder) -> list[tuple[str, str]]:
+    """Return server and workload of each dataset, in the order in which the study lists them.
+
+    Raises
+    ------
+    StoreError
+        If the study lists them wrongly.
+    """
     try:
-        listed = [(d["server"], d["workload"]) for d in folder.study.get("datasets", [])]
+        return [(d["server"], d["workload"]) for d in folder.study.get("datasets", [])]
     except (TypeError, KeyError) as error:
         raise StoreError(
             f"{folder.path / 'study.json'} has wrong datasets: each needs a server and a workload"
         ) from error
-    groups: dict[Group, list[StoredRun]] = {(folder.name, *dataset): [] for dataset in listed}
+
+
+def _group_runs(folder: StudyFolder) -> dict[Group, list[StoredRun]]:
+    """Return the folder's runs by dataset, in the order in which the study lists them."""
+    groups: dict[Group, list[StoredRun]] = {
+        (folder.name, *dataset): [] for dataset in list_datasets(folder)
+    }
     for run in folder.runs():
         factors = run.record.factors
         groups.setdefault((folder.name, factors.server, factors.workload), []).append(run)
