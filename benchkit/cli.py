@@ -5,7 +5,6 @@ that failed, 2 wrong usage, 130 interrupted. Results go to the standard output; 
 how things go, and errors, to the standard error.
 """
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from benchkit.errors import BenchkitError, StoreError, unknown_name
 from benchkit.execute import describe_failures
 from benchkit.formats import FORMATS
 from benchkit.results import load
-from benchkit.store import StudyFolder, open_run
+from benchkit.store import open_run
 from benchkit.studyfile import default_folder, read_study
 from benchkit.version import get_version
 
@@ -100,11 +99,12 @@ def main() -> None:
     help="The study's folder.  [default: results/NAME-OF-THE-STUDY]",
 )
 @click.option(
-    "--progress/--no-progress",
-    default=None,
-    help="Show a progress bar.  [default: on a terminal]",
+    "-q",
+    "--quiet",
+    is_flag=True,
+    help="No progress: neither a bar nor, where there is no terminal, a line for each run.",
 )
-def run(study_file: str, output: Path | None, progress: bool | None) -> None:
+def run(study_file: str, output: Path | None, quiet: bool) -> None:
     """Execute a study, and print the comparison.
 
     Each run is stored as it ends. After Ctrl-C, a crash or a failed run, the same command goes
@@ -112,10 +112,10 @@ def run(study_file: str, output: Path | None, progress: bool | None) -> None:
     """
     study = read_study(study_file)
     folder = output or default_folder(study.name)
-    _report(f"{study.plan().summary()}\nstored in {folder}")
-    bar = sys.stderr.isatty() if progress is None else progress
+    if not quiet:
+        _report(f"{study.plan().summary()}\nstored in {folder}")
     try:
-        failures = study.measure(folder, progress=bar)
+        failures = study.measure(folder, progress=not quiet)
     except KeyboardInterrupt:
         _report("What was measured is stored; the same command goes on from there.")
         raise
@@ -145,13 +145,13 @@ def plan(study_file: str) -> None:
 def list_studies(directory: str, runs: bool) -> None:
     """List the studies below a folder, or the runs of one."""
     if runs:
-        study = inventory.take_inventory(StudyFolder.open(directory))
+        study = inventory.take_inventory(directory)
         terminal.draw(views.runs_view(study))
         return
     found, damaged = [], False
     for path in inventory.find_studies(directory):
         try:
-            found.append(inventory.take_inventory(StudyFolder.open(path)))
+            found.append(inventory.take_inventory(path))
         except StoreError as error:  # the others can be listed all the same
             _report(f"error: {error}")
             damaged = True
@@ -179,8 +179,8 @@ def show(path: str) -> None:
     if (Path(path) / "run.json").exists():
         terminal.draw(views.run_view(open_run(path)))
         return
-    found = inventory.take_inventory(StudyFolder.open(path))
-    terminal.draw(views.study_view(found, inventory.compute_means(load(path))))
+    found = inventory.take_inventory(path)
+    terminal.draw(views.study_view(found, inventory.compute_means(found.results)))
 
 
 @main.command(

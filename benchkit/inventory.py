@@ -13,7 +13,8 @@ from typing import Any
 from benchkit import _core, workloads
 from benchkit.dataset import Dataset
 from benchkit.errors import StoreError
-from benchkit.results import Results, list_datasets
+from benchkit.record import RunRecord
+from benchkit.results import Results, load
 from benchkit.store import StoredRun, StudyFolder
 
 _NS_PER_S = 1e9
@@ -30,8 +31,8 @@ class Inventory:
     Attributes
     ----------
     folder : StudyFolder
-    runs : tuple of StoredRun
-        Those that are complete.
+    results : Results
+        The runs that are complete.
     attempts : tuple of StoredRun
         Those that failed or were interrupted.
     servers, workloads : tuple of str
@@ -41,16 +42,22 @@ class Inventory:
     """
 
     folder: StudyFolder
-    runs: tuple[StoredRun, ...]
+    results: Results
     attempts: tuple[StoredRun, ...]
     servers: tuple[str, ...]
     workloads: tuple[str, ...]
     planned: int | None
 
     @property
+    def records(self) -> list[RunRecord]:
+        """The records of the stored runs, in the order of the plan."""
+        records = (record for dataset in self.results for record in dataset.records)
+        return sorted(records, key=lambda record: record.factors.order)
+
+    @property
     def progress(self) -> str:
         """How many of the planned runs are stored."""
-        return str(len(self.runs)) + (f" of {self.planned}" if self.planned else "")
+        return str(len(self.records)) + (f" of {self.planned}" if self.planned else "")
 
     @property
     def failed(self) -> int:
@@ -62,12 +69,12 @@ class Inventory:
 
     def completed(self, attempt: StoredRun) -> bool:
         """Return whether the run of an attempt is stored by now."""
-        return any(run.record.id == attempt.record.id for run in self.runs)
+        return any(record.id == attempt.record.id for record in self.records)
 
     @property
     def ended(self) -> str:
         """When the last stored run ended, in UTC; empty where there is none."""
-        return max((str(run.record.time.get("end_utc", "")) for run in self.runs), default="")
+        return max((str(record.time.get("end_utc", "")) for record in self.records), default="")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,18 +109,19 @@ def find_studies(path: str | os.PathLike[str]) -> list[Path]:
     return sorted(found)
 
 
-def take_inventory(folder: StudyFolder) -> Inventory:
-    """Return what a study folder holds.
+def take_inventory(path: str | os.PathLike[str]) -> Inventory:
+    """Return what the study folder at `path` holds.
 
     Raises
     ------
     StoreError
-        If something in it cannot be read.
+        If there is none, or something in it cannot be read.
     """
-    datasets = list_datasets(folder)
+    folder, results = StudyFolder.open(path), load(path)
+    datasets = [(d["server"], d["workload"]) for d in folder.study.get("datasets", [])]
     return Inventory(
         folder=folder,
-        runs=tuple(folder.runs()),
+        results=results,
         attempts=tuple(folder.failed()),
         servers=tuple(dict.fromkeys(server for server, _ in datasets)),
         workloads=tuple(dict.fromkeys(workload for _, workload in datasets)),

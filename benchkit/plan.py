@@ -8,7 +8,7 @@ the study's seed, so that drift of the machine hits all of them alike.
 import hashlib
 import random
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import product
 from typing import Literal, NamedTuple
 
@@ -131,6 +131,10 @@ class Grid:
     timing: Timing
     order: Order
     seed: int
+
+    def settings(self) -> dict[str, object]:
+        """Return what stays the same while a study grows."""
+        return {**asdict(self.timing), "order": self.order, "seed": self.seed}
 
 
 @dataclass(frozen=True, slots=True)

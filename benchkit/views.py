@@ -71,7 +71,7 @@ def studies_view(inventories: Sequence[Inventory]) -> "View":
 
 def runs_view(inventory: Inventory) -> "View":
     """Show a line for each stored run, in the order of the plan."""
-    records = [run.record for run in inventory.runs]
+    records = inventory.records
     metrics = [record.metrics for record in records]
     columns = (
         [record.id for record in records],
@@ -141,8 +141,7 @@ def _server_text(inventory: Inventory, server: Json) -> str:
 
 
 def _warnings_view(inventory: Inventory) -> "View":
-    records = [run.record for run in inventory.runs]
-    rows = [(_run_text(record), text) for record in records for text in record.warnings]
+    rows = [(_run_text(record), text) for record in inventory.records for text in record.warnings]
     if rows:
         yield from _section("Warnings", grid(rows))
 
