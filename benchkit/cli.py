@@ -5,13 +5,15 @@ that failed, 2 wrong usage, 130 interrupted. Results go to the standard output; 
 how things go, and errors, to the standard error.
 """
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
 
 from benchkit import doctor, inventory, terminal, views, workloads
-from benchkit.errors import BenchkitError, StoreError, unknown_name
+from benchkit.errors import BenchkitError, StoreError, StudyWarning, unknown_name
 from benchkit.execute import describe_failures
 from benchkit.formats import FORMATS
 from benchkit.results import load
@@ -51,6 +53,18 @@ class Commands(click.Group):
 
 def _report(message: str) -> None:
     click.echo(message, err=True)
+
+
+@contextmanager
+def _warnings_as_lines() -> Iterator[None]:
+    """Report Python's warnings once the work is done, without where in the code they came from."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", StudyWarning)
+        try:
+            yield
+        finally:
+            for warning in caught:
+                _report(f"warning: {warning.message}")
 
 
 def _examples(*lines: str) -> str:
@@ -113,16 +127,19 @@ def run(study_file: str, output: Path | None, quiet: bool) -> None:
     study = read_study(study_file)
     folder = output or default_folder(study.name)
     if not quiet:
-        _report(f"{study.plan().summary()}\nstored in {folder}")
+        planned = study.plan()
+        stored = inventory.count_stored(planned, folder)
+        _report(f"{planned.summary()}\n{stored} of {len(planned)} are stored in {folder}")
     try:
-        failures = study.measure(folder, progress=not quiet)
-    except KeyboardInterrupt:
-        _report("What was measured is stored; the same command goes on from there.")
-        raise
+        with _warnings_as_lines():
+            failures = study.measure(folder, progress=not quiet)
+    except KeyboardInterrupt as stop:
+        _report("interrupted: what was measured is stored, the same command goes on from there")
+        raise click.exceptions.Exit(INTERRUPTED) from stop
     results = load(folder)
     if len(study.servers) > 1 and len(results):
         terminal.draw([results.compare("tps")])
-    else:
+    elif len(results):
         terminal.draw(views.means_view(inventory.compute_means(results)))
     if failures:
         _report(f"error: {describe_failures(failures)}")

@@ -13,6 +13,7 @@ from typing import Any
 from benchkit import _core, workloads
 from benchkit.dataset import Dataset
 from benchkit.errors import StoreError
+from benchkit.plan import Plan
 from benchkit.record import RunRecord
 from benchkit.results import Results, load
 from benchkit.store import StoredRun, StudyFolder
@@ -134,6 +135,20 @@ def _count_planned(study: Mapping[str, Any], datasets: int) -> int | None:
     if not isinstance(threads, list) or not isinstance(iterations, int):
         return None
     return datasets * len(threads) * iterations
+
+
+def count_stored(plan: Plan, path: str | os.PathLike[str]) -> int:
+    """Return how many runs of a plan are stored in a folder, which need not exist.
+
+    Raises
+    ------
+    StoreError
+        If the folder cannot be read.
+    """
+    if not (Path(path) / "study.json").exists():
+        return 0
+    stored = {run.record.id for run in StudyFolder.open(path).runs()}
+    return sum(run.id in stored for run in plan)
 
 
 def compute_means(results: Results) -> list[MeanRow]:
