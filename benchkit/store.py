@@ -161,7 +161,7 @@ class StudyFolder:
         wanted: dict[str, Any] = {**_as_json_object(study), "schema": STUDY_SCHEMA}
         if (folder / "study.json").exists():
             found = cls.open(folder)
-            _check_same_study(found, wanted["name"])
+            found.check_name(wanted["name"])
             if found.study == wanted:
                 return found
         elif folder.exists():
@@ -176,6 +176,13 @@ class StudyFolder:
     def name(self) -> str:
         """The study's name."""
         return str(self.study["name"])
+
+    def check_name(self, name: str) -> None:
+        """Raise StoreError if the folder is another study's."""
+        if self.name != name:
+            raise StoreError(
+                f"{self.path} belongs to study {self.name!r}, not {name!r}: use another folder"
+            )
 
     @contextmanager
     def lock(self) -> Iterator[None]:
@@ -366,13 +373,6 @@ def _nearby_studies(folder: Path) -> str:
     if names:
         return f", but holds some: {', '.join(names[:5])}"
     return ": it holds no study.json"
-
-
-def _check_same_study(folder: StudyFolder, name: str) -> None:
-    if folder.name != name:
-        raise StoreError(
-            f"{folder.path} belongs to study {folder.name!r}, not {name!r}: use another folder"
-        )
 
 
 def _check_empty(folder: Path) -> None:
