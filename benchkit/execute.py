@@ -112,8 +112,8 @@ def execute(
     todo = [run for run in plan if run.id not in done]
     failures: list[Failure] = []
     if todo:
-        remove_abandoned(hosting.home.parent)
         make_home(hosting.home, folder.path)
+        remove_abandoned(hosting.home.parent)
         with (
             make_progress(todo, progress) as bar,
             _Bench(plan, hosting, folder, stored, todo, bar) as bench,
@@ -121,7 +121,7 @@ def execute(
             bench.prepare()
             failures = bench.execute_all()
     if not failures and hosting.home.exists():
-        _remove_data(plan, hosting)
+        _remove_data(hosting)
     return failures
 
 
@@ -138,15 +138,14 @@ def _order_load(plan: Plan, hosting: Hosting, workload: Workload) -> LoadOrder:
     )
 
 
-def _remove_data(plan: Plan, hosting: Hosting) -> None:
+def _remove_data(hosting: Hosting) -> None:
     """Remove the data of a study that is complete, wherever they are."""
     for server in hosting.servers.values():
         if server.directory and server.directory.is_relative_to(hosting.home):
             continue
         try:
             with server:
-                for workload in plan.grid.workloads:
-                    drop_data(server, _order_load(plan, hosting, workload))
+                drop_data(server, hosting.data_id)
         except BenchkitError as error:
             warnings.warn(
                 f"the study is complete, but its data on server {server.name!r} could not be "

@@ -91,8 +91,9 @@ def _group_runs(folder: StudyFolder) -> dict[Group, list[StoredRun]]:
     grown with the study since a run was stored.
     """
     try:
-        listed = [(d["server"], d["workload"]) for d in folder.study.get("datasets", [])]
-        names = {d.get("fingerprint"): d["workload"] for d in folder.study.get("datasets", [])}
+        datasets = folder.study.get("datasets", [])
+        listed = [(d["server"], d["workload"]) for d in datasets]
+        names = {d["fingerprint"]: d["workload"] for d in datasets if "fingerprint" in d}
     except (TypeError, KeyError) as error:
         raise StoreError(
             f"{folder.path / 'study.json'} has wrong datasets: each needs a server and a workload"

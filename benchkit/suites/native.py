@@ -5,7 +5,6 @@ was loaded, so that a later run, or a resumed study, finds its data and never ta
 database, or somebody else's, for its own.
 """
 
-import hashlib
 import json
 import re
 import time
@@ -83,9 +82,8 @@ class LoadOrder:
     @property
     def database(self) -> str:
         """The name of the database that holds the tables."""
-        readable = re.sub("[^a-z0-9]+", "_", self.workload.name.lower()).strip("_")[:40]
-        whose = f"{self.data_id}/{self.workload.fingerprint()}"
-        return f"bench_{readable}_{hashlib.sha256(whose.encode()).hexdigest()[:8]}"
+        readable = re.sub("[^a-z0-9]+", "_", self.workload.name.lower()).strip("_")[:30]
+        return f"bench_{readable}_{self.workload.fingerprint()[:8]}_{self.data_id}"
 
     @property
     def key(self) -> str:
@@ -159,11 +157,12 @@ def ensure_loaded(server: Server, order: LoadOrder, on_rows: Callable[[int], Non
     return loaded
 
 
-def drop_data(server: Server, order: LoadOrder) -> None:
-    """Remove the database of an order, if benchkit made it."""
+def drop_data(server: Server, data_id: str) -> None:
+    """Remove the databases of a study from a server that runs."""
     with server.session() as admin:
-        if _read_marker(admin, order.database) is not None:
-            _drop(admin, order.database)
+        for (database,) in admin.query(rf"SHOW DATABASES LIKE 'bench\_%\_{data_id}'"):
+            if _read_marker(admin, str(database)) is not None:
+                _drop(admin, str(database))
 
 
 class _Marker(NamedTuple):
