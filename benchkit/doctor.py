@@ -20,7 +20,8 @@ from benchkit.errors import BenchkitError
 from benchkit.generators import Generator
 from benchkit.install import find_install
 from benchkit.server import Server
-from benchkit.workloads.model import Choose, Execute, Let, Repeat, Step, Table, Workload
+from benchkit.workloads.model import Table, Workload
+from benchkit.workloads.steps import Choose, Execute, Let, Repeat, Step
 
 Status = Literal["ok", "warn", "fail"]
 

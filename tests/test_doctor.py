@@ -4,19 +4,10 @@ import pytest
 
 from benchkit import doctor, host, install
 from benchkit.config import Config
-from benchkit.generators import uniform
+from benchkit.generators import sequence, uniform
 from benchkit.server import Server
-from benchkit.workloads.model import (
-    Begin,
-    Choose,
-    Commit,
-    Execute,
-    Let,
-    Repeat,
-    Table,
-    Transaction,
-    Workload,
-)
+from benchkit.workloads.model import Table, Transaction, Workload
+from benchkit.workloads.steps import Begin, Choose, Commit, Execute, Let, Repeat
 
 GIB = 2**30
 
@@ -27,6 +18,7 @@ WORKLOAD = Workload(
             "mixed",
             (
                 Let("table", uniform(1, 8)),
+                Let("id", uniform(1, 1_000_000)),
                 Begin(),
                 Repeat(10, (Execute("SELECT c FROM sbtest{table} WHERE id = ?", ("id",)),)),
                 Choose(((1.0, (Execute("DELETE FROM sbtest{table} LIMIT 1"),)), (1.0, ()))),
@@ -36,7 +28,15 @@ WORKLOAD = Workload(
             ),
         ),
     ),
-    (Table("sbtest{n}", "CREATE TABLE sbtest{n} (id INT)", rows=1_000_000, count=8),),
+    (
+        Table(
+            "sbtest{n}",
+            "CREATE TABLE sbtest{n} (id INT)",
+            columns=(("id", sequence()),),
+            rows=1_000_000,
+            count=8,
+        ),
+    ),
 )
 
 

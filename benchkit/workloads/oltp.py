@@ -33,7 +33,9 @@ from benchkit.generators import (
 )
 from benchkit.workloads import sbtest
 from benchkit.workloads.factory import workload_factory
-from benchkit.workloads.model import (
+from benchkit.workloads.model import Rules, Table, Transaction, Workload
+from benchkit.workloads.options import Limits, option
+from benchkit.workloads.steps import (
     Begin,
     Commit,
     Execute,
@@ -41,14 +43,9 @@ from benchkit.workloads.model import (
     Let,
     Offset,
     Repeat,
-    Rules,
     Source,
     Step,
-    Table,
-    Transaction,
-    Workload,
 )
-from benchkit.workloads.options import Limits, option
 
 TABLE = "sbtest{table}"
 PARAMETERS_MAX = 65_535  # of one prepared statement, in the protocol

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from benchkit.generators import Generator, gaussian, special, template, uniform
-from benchkit.workloads.model import Execute, Let, Offset, Source, Step
 from benchkit.workloads.options import IDENTIFIER, Limits, option
+from benchkit.workloads.steps import Execute, Let, Offset, Source, Step
 
 LARGEST_ID = 2**31 - 1
 """sysbench draws ids as 32-bit numbers, and its 1.x column ``id`` is a signed INTEGER."""

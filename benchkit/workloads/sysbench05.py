@@ -16,19 +16,9 @@ from dataclasses import dataclass, fields
 from benchkit.generators import Generator, constant, permutation, sequence
 from benchkit.workloads import sbtest
 from benchkit.workloads.factory import workload_factory
-from benchkit.workloads.model import (
-    Begin,
-    Commit,
-    Execute,
-    Let,
-    Repeat,
-    Source,
-    Step,
-    Table,
-    Transaction,
-    Workload,
-)
+from benchkit.workloads.model import Table, Transaction, Workload
 from benchkit.workloads.options import Limits, option
+from benchkit.workloads.steps import Begin, Commit, Execute, Let, Repeat, Source, Step
 
 PERSONALITY = "sysbench/0.5"
 TABLE = "sbtest"
