@@ -198,7 +198,7 @@ def delete(options: Sysbench05Options) -> Workload:
 def insert(options: Sysbench05Options) -> Workload:
     """Insert one row into a table that starts empty, without a transaction.
 
-    Without ``auto_inc`` the ids are 1 to ``rows`` in a random order; when all are taken, further
-    inserts fail as duplicates.
+    Without ``auto_inc`` the ids are 1 to ``rows`` in a random order, and each worker has its
+    share of them; when it has used them up, its further inserts fail as duplicates.
     """
     return _workload("insert", options, _insert(options), fresh_data=True, load_rows=False)
