@@ -10,9 +10,9 @@ DATA_SEED = 7
 
 
 @contextmanager
-def loaded(server, workload, threads=2):
-    """Load the tables of a workload by some threads; drop them in the end."""
-    order = LoadOrder(workload, workers=WORKERS, threads=threads, seed=DATA_SEED)
+def loaded(server, workload, threads=2, workers=WORKERS):
+    """Load the tables of a workload, with some threads, for some workers; then drop them."""
+    order = LoadOrder(workload, workers=workers, threads=threads, seed=DATA_SEED)
     try:
         yield ensure_loaded(server, order, lambda rows: None)
     finally:

@@ -7,7 +7,7 @@ Tables, data, statements and options are sysbench's. What differs:
 * One spelling for each option: ``rows`` is sysbench's table_size, ``storage_engine`` its
   mysql_storage_engine. Options for other databases are left out.
 * `oltp_insert` sends its INSERT as a prepared statement, where sysbench sends text. The
-  statements and their number are the same.
+  statements and their number are the same. What an option sets to 0 is not prepared.
 * Rows are loaded with their ids even if the column is AUTO_INCREMENT, so that the data does
   not depend on the number of loader threads.
 * An error that sysbench ignores (1213, 1205, 1020) rolls back before the transaction is tried
