@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from benchkit.generators import Generator, gaussian, special, template, uniform
-from benchkit.workloads.model import Execute, Let, Offset, Source, Step
-from benchkit.workloads.options import IDENTIFIER, Limits, option
+from benchkit.workloads.options import IDENTIFIER, Limits, Need, option
+from benchkit.workloads.steps import Execute, Let, Offset, Source, Step
 
 LARGEST_ID = 2**31 - 1
 """sysbench draws ids as 32-bit numbers, and its 1.x column ``id`` is a signed INTEGER."""
@@ -54,6 +54,13 @@ class SbtestOptions:
         12, "Uniform draws of which a gaussian or special draw is the mean.", Limits(1, 100)
     )
 
+
+NEEDS = {
+    "rand_spec_pct": (Need("rand_type", ("special",)),),
+    "rand_spec_res": (Need("rand_type", ("special",)),),
+    "rand_spec_iter": (Need("rand_type", ("special", "gaussian")),),
+}
+"""Which draws the options act on."""
 
 DRAWS: dict[str, Callable[[SbtestOptions, bool], Generator]] = {
     "uniform": lambda o, partitioned: uniform(1, o.rows, partitioned),
