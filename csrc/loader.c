@@ -59,10 +59,10 @@ struct loader {
     _Atomic uint64_t loaded; /* rows; relaxed, for people to watch */
 };
 
-int loader_new(const struct loader_options *options, struct loader **result,
-               struct error *error)
+int loader_new(const struct endpoint *endpoint, const struct load_table *tables,
+               uint32_t table_count, uint32_t threads, uint64_t seed,
+               struct loader **result, struct error *error)
 {
-    uint32_t threads = options->threads;
     struct loader *loader;
     pthread_condattr_t attributes;
 
@@ -72,17 +72,17 @@ int loader_new(const struct loader_options *options, struct loader **result,
     loader = array_zeroed(1, sizeof *loader);
     if (!loader)
         return error_set_memory(error);
-    loader->endpoint = options->endpoint;
-    loader->tables = options->tables;
-    loader->table_count = options->table_count;
+    loader->endpoint = endpoint;
+    loader->tables = tables;
+    loader->table_count = table_count;
     loader->thread_count = threads;
-    loader->seed = options->seed;
+    loader->seed = seed;
     pthread_mutex_init(&loader->lock, NULL);
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&loader->changed, &attributes);
     pthread_condattr_destroy(&attributes);
-    loader->states = array_zeroed(loader->table_count, sizeof *loader->states);
+    loader->states = array_zeroed(table_count, sizeof *loader->states);
     loader->threads = array_zeroed(threads, sizeof *loader->threads);
     if (!loader->states || !loader->threads) {
         loader_free(loader);

@@ -27,24 +27,17 @@ struct load_table {
     uint32_t finish_count;
 };
 
-struct loader_options {
-    const struct endpoint *endpoint;
-    const struct load_table *tables; /* numbered as they come */
-    uint32_t table_count;
-    uint32_t threads;
-    uint64_t seed;
-};
-
 enum loader_event {
     LOADER_RUNNING, /* time is up */
     LOADER_ENDED,   /* all is loaded */
     LOADER_FAILED   /* `error` is filled; the threads have ended */
 };
 
-/* Nothing is loaded yet. What the options point at must outlive the loader.
- * ERROR_INVALID, ERROR_SYSTEM. */
-int loader_new(const struct loader_options *options, struct loader **result,
-               struct error *error);
+/* A loader for tables that are numbered as they come in `tables`. What the tables and
+ * the endpoint point at must outlive the loader. ERROR_INVALID, ERROR_SYSTEM. */
+int loader_new(const struct endpoint *endpoint, const struct load_table *tables,
+               uint32_t table_count, uint32_t threads, uint64_t seed,
+               struct loader **result, struct error *error);
 
 int loader_start(struct loader *loader, struct error *error);
 

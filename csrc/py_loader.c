@@ -148,7 +148,6 @@ PyObject *loader_py_load(PyObject *module, PyObject *arguments, PyObject *keywor
     struct module_state *state = PyModule_GetState(module);
     struct tables tables = {0};
     struct loader *loader = NULL;
-    struct loader_options options;
     struct endpoint endpoint;
     struct error error = {0};
     PyObject *where, *list, *callback = Py_None;
@@ -162,13 +161,9 @@ PyObject *loader_py_load(PyObject *module, PyObject *arguments, PyObject *keywor
         endpoint_from_keywords(where, &endpoint))
         return NULL;
     status = tables_init(&tables, list, seed, &error);
-    options = (struct loader_options){.endpoint = &endpoint,
-                                      .tables = tables.items,
-                                      .table_count = tables.count,
-                                      .threads = threads,
-                                      .seed = seed};
     if (!status)
-        status = loader_new(&options, &loader, &error);
+        status = loader_new(&endpoint, tables.items, tables.count, threads, seed,
+                            &loader, &error);
     if (!status)
         status = control(loader, callback, &error);
     tables_fini(&tables);
