@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from processes import is_alive, start_script, wait_until
+from processes import start_script, wait_until
 from studies import Watch, connect_to, databases, files_below, small_study
 
 import benchkit as bk
