@@ -50,7 +50,7 @@ def table_rows(heading: str) -> list[list[str]]:
 
 def names_in(cell: str) -> list[str]:
     """Return the names of a table's cell, which are separated by commas."""
-    return [name.strip(" `") for name in cell.split(",")]
+    return [name.strip().replace("\\_", "_") for name in cell.split(",")]
 
 
 # C
