@@ -164,7 +164,7 @@ class BarProgress(Progress):
         self._bar.close()
 
     def _show(self, what: str) -> None:
-        description = f"{what}, {self._label}" if what else self._label
+        description = ", ".join(filter(None, (what, self._label)))
         if description != self._bar.desc:
             self._bar.set_description_str(description)
 

@@ -136,12 +136,8 @@ def test_null_workload_has_no_statements():
 
 def test_errors_are_counted_by_number_and_statement(server, tmp_path):
     step = bk.workloads.Execute("SIGNAL SQLSTATE '45000' SET MYSQL_ERRNO = 1062", name="refuse")
-    workload = bk.workloads.Workload(
-        "my:errors", (bk.workloads.Transaction("refused", (step,)),)
-    )
-    study = small_study(
-        [connect_to(server)], workloads=[workload], transactions=0, duration="0.5s"
-    )
+    workload = bk.workloads.Workload("my:errors", (bk.workloads.Transaction("refused", (step,)),))
+    study = small_study([connect_to(server)], workloads=[workload], transactions=0, duration="0.5s")
     (record,) = study.run(tmp_path)["small"].records
     (error,) = record.errors
     assert (error.number, error.sqlstate, error.statement) == (1062, "45000", "refuse")

@@ -91,6 +91,8 @@ def test_narrow_terminal_still_shows_the_numbers(terminal, monkeypatch):
 
 def test_terminal_shows_what_comes_before_a_run(terminal):
     with make_progress(RUNS, True) as bar:
+        bar.show_step("starting a")
+        assert terminal.last_line().endswith("left, starting a")
         bar.begin_run(RUNS[0])
         bar.show_step("loading 40%")
         assert "loading 40%, 1/4 a, oltp_point_select" in terminal.last_line()
