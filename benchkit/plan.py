@@ -7,9 +7,9 @@ the study's seed, so that drift of the machine hits all of them alike.
 
 import hashlib
 import random
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import product
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from itertools import groupby, pairwise, product
 from typing import Literal, NamedTuple
 
 from benchkit.record import run_id
@@ -132,6 +132,10 @@ class Grid:
     order: Order
     seed: int
 
+    def settings(self) -> dict[str, object]:
+        """Return what stays the same while a study grows."""
+        return {**asdict(self.timing), "order": self.order, "seed": self.seed}
+
 
 @dataclass(frozen=True, slots=True)
 class Plan:
@@ -150,10 +154,7 @@ class Plan:
     @property
     def expected_s(self) -> float:
         """About how long all runs will take, with starts and loads."""
-        switches = 1 + sum(
-            before.setup != after.setup
-            for before, after in zip(self.runs, self.runs[1:], strict=False)
-        )
+        switches = 1 + sum(before.setup != after.setup for before, after in pairwise(self.runs))
         runs_s = sum(run.expected_s + _RUN_OVERHEAD_S for run in self.runs)
         return runs_s + switches * _START_S + self._rows_to_load() / _LOAD_ROWS_PER_S
 
@@ -181,17 +182,17 @@ class Plan:
         )
 
     def rows(self) -> list[tuple[str, ...]]:
-        """Return the table: a row for each stretch of runs on one server and workload."""
+        """Return the table: a row for each stretch of a block on one server and workload."""
         rows: list[tuple[str, ...]] = []
         for stretch in _stretches(self.runs):
             first, last = stretch[0], stretch[-1]
             rows.append(
                 (
                     f"{first.order}-{last.order}" if len(stretch) > 1 else str(first.order),
-                    str(first.iteration),
+                    _list_once(run.iteration for run in stretch),
                     first.setup.name,
                     first.workload_label,
-                    ", ".join(str(run.threads) for run in stretch),
+                    _list_once(run.threads for run in stretch),
                     format_duration(sum(run.expected_s for run in stretch)),
                 )
             )
@@ -268,17 +269,13 @@ _CELLS: dict[Order, Callable[[Grid], Iterator[_Cell]]] = {
 }
 
 
-def _stretches(runs: Sequence[PlannedRun]) -> Iterator[list[PlannedRun]]:
-    """Split runs where server, workload or iteration changes."""
-    stretch: list[PlannedRun] = []
-    for run in runs:
-        key = (run.setup, run.workload, run.iteration)
-        if stretch and key != (stretch[0].setup, stretch[0].workload, stretch[0].iteration):
-            yield stretch
-            stretch = []
-        stretch.append(run)
-    if stretch:
-        yield stretch
+def _stretches(runs: Sequence[PlannedRun]) -> list[list[PlannedRun]]:
+    """Split runs where block, server or workload changes."""
+    return [list(s) for _, s in groupby(runs, lambda run: (run.block, run.setup, run.workload))]
+
+
+def _list_once(values: Iterable[int]) -> str:
+    return ", ".join(map(str, dict.fromkeys(values)))
 
 
 def _count(number: int, thing: str) -> str:
