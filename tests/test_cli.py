@@ -19,6 +19,7 @@ import pytest
 from click.testing import CliRunner
 from factory import WORKLOAD, Plan, make_log, make_record, make_series, make_study, save_run
 from processes import ROOT, wait_until
+from studies import databases
 
 from benchkit import workloads
 from benchkit.cli import main
@@ -110,23 +111,27 @@ def study(tmp_path_factory):
 
 
 @pytest.fixture
-def write_study(tmp_path, server):
-    """Return a function that writes a study of few transactions on the session's server."""
+def write_study(tmp_path, server, monkeypatch):
+    """Return a function that writes a study of few transactions on the session's server.
 
-    def write_study(
-        servers: tuple[str, ...] = ("here",), end: str = "transactions = 50", **options
-    ):
-        place = f'{{ socket = "{server.endpoint["socket"]}", user = "{server.endpoint["user"]}" }}'
+    Whatever becomes of the study, nothing of it stays on the server.
+    """
+    monkeypatch.setenv("BENCHKIT_DATA", str(tmp_path / "data"))
+    place = server.endpoint
+
+    def write_study(end: str = "transactions = 50", **options: object) -> Path:
         lines = ['name = "few"', "threads = [1]", "iterations = 1", "warmup = 0", end]
-        for name in servers:
-            lines += ["[[servers]]", f'name = "{name}"', f"connect = {place}"]
+        lines += ["[[servers]]", 'name = "here"']
+        lines += [f'connect = {{ socket = "{place["socket"]}", user = "{place["user"]}" }}']
         lines += ["[[workloads]]", 'name = "oltp_read_write"', "rows = 100"]
         lines += [f"{name} = {json.dumps(value)}" for name, value in options.items()]
         path = tmp_path / "few.toml"
         path.write_text("\n".join(lines))
         return path
 
-    return write_study
+    yield write_study
+    for database in databases(server):
+        server.query(f"DROP DATABASE `{database}`")
 
 
 # run
