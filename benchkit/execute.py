@@ -27,6 +27,7 @@ from benchkit.record import SERIES_DTYPE, RunRecord, Status
 from benchkit.server import Server
 from benchkit.store import StudyFolder
 from benchkit.suites.native import LoadOrder, NativeRun, drop_data, ensure_loaded
+from benchkit.units import format_count
 from benchkit.workloads import Workload
 
 LOG_LINES = 40
@@ -127,8 +128,7 @@ def execute(
 def describe_failures(failures: Sequence[Failure]) -> str:
     """Say which runs failed and how to try them again."""
     lines = "\n".join(f"  {failure}" for failure in failures)
-    runs = "1 run" if len(failures) == 1 else f"{len(failures)} runs"
-    return f"{runs} failed; the same call tries again:\n{lines}"
+    return f"{format_count(len(failures), 'run')} failed; the same call tries again:\n{lines}"
 
 
 def _order_load(plan: Plan, hosting: Hosting, workload: Workload) -> LoadOrder:

@@ -13,7 +13,7 @@ from itertools import groupby, pairwise, product
 from typing import Literal, NamedTuple
 
 from benchkit.record import run_id
-from benchkit.units import format_duration
+from benchkit.units import format_count, format_duration
 from benchkit.workloads import Workload
 
 Order = Literal["blocked", "sequential"]
@@ -110,7 +110,7 @@ class PlannedRun:
         """The run in a few words, for people."""
         return (
             f"{self.setup.name}, {self.workload_label.rpartition(':')[2]}, "
-            f"{_count(self.threads, 'thread')}, iteration {self.iteration}"
+            f"{format_count(self.threads, 'thread')}, iteration {self.iteration}"
         )
 
     @property
@@ -171,13 +171,13 @@ class Plan:
         """Say in one line what there is to run, and about how long it takes."""
         grid = self.grid
         parts = [
-            _count(len(grid.setups), "server"),
-            _count(len(grid.workloads), "workload"),
+            format_count(len(grid.setups), "server"),
+            format_count(len(grid.workloads), "workload"),
             f"threads {', '.join(map(str, grid.threads))}",
-            _count(grid.iterations, "iteration"),
+            format_count(grid.iterations, "iteration"),
         ]
         return (
-            f"Study {self.study!r}: {_count(len(self.runs), 'run')} = {' x '.join(parts)}, "
+            f"Study {self.study!r}: {format_count(len(self.runs), 'run')} = {' x '.join(parts)}, "
             f"{grid.order}, about {format_duration(self.expected_s)}"
         )
 
@@ -276,7 +276,3 @@ def _stretches(runs: Sequence[PlannedRun]) -> list[list[PlannedRun]]:
 
 def _list_once(values: Iterable[int]) -> str:
     return ", ".join(map(str, dict.fromkeys(values)))
-
-
-def _count(number: int, thing: str) -> str:
-    return f"{number} {thing}{'' if number == 1 else 's'}"

@@ -169,7 +169,9 @@ class Study:
     def _open_folder(self, path: Path) -> StudyFolder:
         """Return the folder, made if it is not there; one that is there stays as it is."""
         if (path / "study.json").exists():
-            return StudyFolder.open(path)
+            folder = StudyFolder.open(path)
+            folder.check_name(self.name)
+            return folder
         return StudyFolder.create(path, self.describe())
 
     def _place(self, data_id: str) -> Hosting:
