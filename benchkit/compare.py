@@ -361,7 +361,7 @@ def _html(comparison: Comparison) -> str:
     )
     notes = "".join(f"<p><em>{html.escape(note)}</em></p>" for note in comparison.notes)
     return (
-        f'<div style="overflow-x:auto"><table><caption style="text-align:left">'
+        f'<div style="overflow-x:auto"><table><caption style="text-align:left;white-space:nowrap">'
         f"<strong>{html.escape(comparison.title)}</strong><br>"
         f"{html.escape(comparison.subtitle)}</caption>"
         f"<thead>{_html_heads(comparison, strips[0][0] == 'workload')}</thead>"

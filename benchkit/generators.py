@@ -6,18 +6,31 @@ stream of its own. `benchkit._core.generator_kinds()` lists the kinds with their
 limits and defaults; `draw` shows what a generator yields.
 """
 
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+from benchkit import _core
+from benchkit.errors import WorkloadError
 
 Argument = int | float | str | bool | tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Generator:
-    """One generator: its kind and the arguments that differ from the defaults."""
+    """One generator: its kind and the arguments that differ from the defaults.
+
+    Raises
+    ------
+    WorkloadError
+        When the kind does not exist, or an argument is missing, wrong or out of range.
+    """
 
     kind: str
     arguments: tuple[tuple[str, Argument], ...] = ()
+
+    def __post_init__(self) -> None:
+        _core.draw(self.spec(), 0)
 
     def spec(self) -> tuple[str, dict[str, Argument]]:
         """Return the plain form that the C core reads."""
@@ -25,13 +38,28 @@ class Generator:
 
 
 def _generator(kind: str, **arguments: Argument) -> Generator:
-    return Generator(kind, tuple(arguments.items()))
+    return Generator(kind, tuple((name, _plain(value)) for name, value in arguments.items()))
+
+
+def _plain(value: Argument) -> Argument:
+    """Return a number of whatever type, NumPy's for example, as Python's own."""
+    if isinstance(value, float):
+        return float(value)
+    if isinstance(value, bool | str | tuple):
+        return value
+    try:
+        return operator.index(value)
+    except TypeError:
+        return value  # the C core says what is wrong with it
 
 
 def constant(value: int | float | str) -> Generator:
     """Yield the same value each time; its type is the register's type."""
-    kinds = {int: "constant_integer", float: "constant_real", str: "constant_text"}
-    return _generator(kinds[type(value)], value=value)
+    plain = _plain(value)
+    for kind, name in ((str, "text"), (float, "real"), (int, "integer")):
+        if isinstance(plain, kind) and not isinstance(plain, bool):
+            return _generator(f"constant_{name}", value=plain)
+    raise WorkloadError(f"constant: value must be an int, a float or a str, not {value!r}")
 
 
 def sequence(start: int = 1, step: int = 1) -> Generator:
@@ -55,6 +83,7 @@ def gaussian(low: int, high: int, rounds: int = 12, partitioned: bool = False) -
 def special(
     low: int,
     high: int,
+    *,
     hot_percent: int = 1,
     hot_share: int = 75,
     rounds: int = 12,
@@ -145,4 +174,6 @@ def timestamp(at_s: int = -1) -> Generator:
 
 def choice(values: Sequence[str]) -> Generator:
     """Yield one of the given texts, each as likely."""
+    if isinstance(values, str):
+        raise WorkloadError(f"choice: values must be a list of texts, not the one text {values!r}")
     return _generator("choice", values=tuple(values))

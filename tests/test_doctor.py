@@ -1,23 +1,16 @@
+"""The doctor's checks, on real servers and on what is wrong with them."""
+
 from collections import namedtuple
 
 import pytest
 
 from benchkit import doctor, host, install
 from benchkit.config import Config
-from benchkit.generators import uniform
+from benchkit.generators import sequence, uniform
 from benchkit.server import Server
 from benchkit.study import Study
-from benchkit.workloads.model import (
-    Begin,
-    Choose,
-    Commit,
-    Execute,
-    Let,
-    Repeat,
-    Table,
-    Transaction,
-    Workload,
-)
+from benchkit.workloads.model import Table, Transaction, Workload
+from benchkit.workloads.steps import Begin, Choose, Commit, Execute, Let, Repeat
 
 GIB = 2**30
 
@@ -38,7 +31,15 @@ WORKLOAD = Workload(
             ),
         ),
     ),
-    (Table("sbtest{n}", "CREATE TABLE sbtest{n} (id INT)", rows=1_000_000, count=8),),
+    (
+        Table(
+            "sbtest{n}",
+            "CREATE TABLE sbtest{n} (id INT)",
+            columns=(("id", sequence()),),
+            rows=1_000_000,
+            count=8,
+        ),
+    ),
 )
 
 

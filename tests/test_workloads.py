@@ -325,12 +325,19 @@ class TestSysbench05:
             "(?, 0, ' ', 'aaaaaaaaaaffffffffffrrrrrrrrrreeeeeeeeeeyyyyyyyyyy')"
         )
 
-    @pytest.mark.parametrize("options", [{"storage_engine": "MyISAM"}, {"engine_trx": False}])
+    @pytest.mark.parametrize("options", [{"storage_engine": "MyISAM"}, {"engine_trx": "no"}])
     @pytest.mark.parametrize(("name", "lock"), [("complex_ro", "READ"), ("complex_rw", "WRITE")])
     def test_an_engine_without_transactions_is_locked(self, options, name, lock):
         first, *_, last = spec_steps(workloads.find(f"oltp_{name}", **options))
         assert first[2] == f"LOCK TABLES sbtest {lock}"
         assert last[2] == "UNLOCK TABLES"
+
+    def test_an_engine_that_is_said_to_have_transactions_is_not_locked(self):
+        workload = sysbench05.oltp_complex_ro(storage_engine="MyISAM", engine_trx="yes")
+        assert [step[0] for step in spec_steps(workload)][:: len(spec_steps(workload)) - 1] == [
+            "begin",
+            "commit",
+        ]
 
     def test_insert_starts_from_an_empty_table(self):
         numbered, unique = sysbench05.insert(rows=50), sysbench05.insert(rows=50, auto_inc=False)

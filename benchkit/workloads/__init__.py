@@ -9,21 +9,7 @@ from typing import Any
 from benchkit.errors import WorkloadError, unknown_name
 from benchkit.workloads import sysbench05
 from benchkit.workloads.factory import WorkloadFactory
-from benchkit.workloads.model import (
-    Begin,
-    Choose,
-    Commit,
-    Execute,
-    InsertRows,
-    Let,
-    Offset,
-    Repeat,
-    Rollback,
-    Rules,
-    Table,
-    Transaction,
-    Workload,
-)
+from benchkit.workloads.model import Rules, Table, Transaction, Workload
 from benchkit.workloads.null import null
 from benchkit.workloads.oltp import (
     bulk_insert,
@@ -39,6 +25,17 @@ from benchkit.workloads.oltp import (
     select_random_ranges,
 )
 from benchkit.workloads.options import Option, Value
+from benchkit.workloads.steps import (
+    Begin,
+    Choose,
+    Commit,
+    Execute,
+    InsertRows,
+    Let,
+    Offset,
+    Repeat,
+    Rollback,
+)
 
 __all__ = [
     "Begin",

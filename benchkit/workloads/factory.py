@@ -1,24 +1,20 @@
 """The functions of keyword options that make workloads, and the help they carry.
 
-A builder takes its options as one value; `workload_factory` turns it into what users call,
-with a signature and a list of options for notebooks, documentation and the command line.
+A builder takes its options as one value; `Family.workload` turns it into what users call, with
+a signature and a list of options for notebooks, documentation and the command line. Members of
+a family share one dataclass of options, and each offers those that act on it: giving another
+is an error that says which members use it.
 """
 
 import inspect
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Generic, TypeVar
 
-from benchkit.errors import WorkloadError
+from benchkit.errors import WorkloadError, unknown_name
 from benchkit.workloads.model import Workload
-from benchkit.workloads.options import (
-    Limits,
-    Option,
-    Value,
-    describe_options,
-    read_options,
-)
+from benchkit.workloads.options import Need, Option, Value, describe_options, read_value
 
 T = TypeVar("T")
 
@@ -41,6 +37,63 @@ ALIASES = {
 """sysbench's spellings (1.x and before) of options that have another name here."""
 
 
+class Family(Generic[T]):
+    """Workloads that share a dataclass of options.
+
+    Parameters
+    ----------
+    options : type
+        The dataclass; its fields were made with `option`.
+    personalities : tuple of str
+        The first part of each identity that a member can have, the default first.
+    needs : mapping of str to tuple of Need
+        For options that act only together with others.
+    settle : callable, optional
+        Takes a member's name and its options; returns the options with what depends on others
+        filled in, or raises WorkloadError.
+    """
+
+    def __init__(
+        self,
+        options: type[T],
+        personalities: tuple[str, ...],
+        needs: Mapping[str, tuple[Need, ...]] | None = None,
+        settle: Callable[[str, T], T] = lambda name, options: options,
+    ) -> None:
+        self.personalities = personalities
+        self.options = {
+            o.name: replace(o, needs=(needs or {}).get(o.name, ()))
+            for o in describe_options(options)
+        }
+        self._make = options
+        self._settle = settle
+        self._members: list[WorkloadFactory[T]] = []
+
+    def workload(self, *uses: str) -> "Callable[[Callable[[T], Workload]], WorkloadFactory[T]]":
+        """Make a builder a member that is called with keywords.
+
+        Parameters
+        ----------
+        *uses : str
+            The options that it offers, in the order of its signature.
+        """
+
+        def decorate(build: Callable[[T], Workload]) -> WorkloadFactory[T]:
+            made = WorkloadFactory(build, self, uses)
+            self._members.append(made)
+            return made
+
+        return decorate
+
+    def users(self, option: str) -> list[str]:
+        """Return the names of the members that offer an option."""
+        return [m.name for m in self._members if any(o.name == option for o in m.options)]
+
+    def settle(self, name: str, values: Mapping[str, Value]) -> T:
+        """Return the options of the member called `name`, with defaults for the rest."""
+        return self._settle(name, self._make(**values))
+
+
 class WorkloadFactory(Generic[T]):
     """Makes one workload from keyword options.
 
@@ -55,63 +108,60 @@ class WorkloadFactory(Generic[T]):
     """
 
     def __init__(
-        self,
-        build: Callable[[T], Workload],
-        options: type[T],
-        personalities: tuple[str, ...],
-        fixed: Mapping[str, Value],
+        self, build: Callable[[T], Workload], family: Family[T], uses: tuple[str, ...]
     ) -> None:
         self.name = self.__name__ = build.__name__
-        self.personalities = personalities
-        self.options = tuple(_fix(o, fixed) for o in describe_options(options))
+        self.personalities = family.personalities
+        self.options = tuple(family.options[name] for name in uses)
         self.__signature__ = _signature(self.options)
         self.__doc__ = _document(inspect.getdoc(build) or "", self.options)
-        self._build = build
-        self._options = options
-        self._fixed = dict(fixed)
+        self.__wrapped__ = build
+        self._family = family
 
-    def __call__(self, **options: Value) -> Workload:
-        """Return the workload with the given options; the rest have their defaults."""
-        for name, only in self._fixed.items():
-            if options.get(name, only) != only:
-                raise WorkloadError(
-                    f"{self.name}: {name} is always {only}, it cannot be {options[name]!r}"
-                )
-        given = {**options, **self._fixed}
-        return self._build(read_options(self._options, given, self.name, ALIASES))
+    def __call__(self, **given: Value) -> Workload:
+        """Return the workload with the given options; the rest have their defaults.
+
+        Raises
+        ------
+        WorkloadError
+            When an option does not exist, does not act, or has a value that is not allowed.
+        """
+        offered = {option.name: option for option in self.options}
+        for name in given:
+            if name not in offered:
+                raise WorkloadError(self._refusal(name))
+        values = {n: read_value(self.name, offered[n], value) for n, value in given.items()}
+        options = self._family.settle(self.name, values)
+        for name in given:
+            self._check_needs(offered[name], options)
+        return replace(self.__wrapped__(options), parameters=tuple(self._acting_values(options)))
 
     def __repr__(self) -> str:
         return f"<workload {self.name}: {', '.join(option.name for option in self.options)}>"
 
+    def _refusal(self, name: str) -> str:
+        """Say why an option cannot be given, and what can."""
+        kind = f"option of {self.name}"
+        meant = ALIASES.get(name.replace("-", "_"), name)
+        users = self._family.users(meant)
+        if self.name in users:
+            return f"unknown {kind} {name!r}: did you mean {meant}?"
+        if users:
+            return f"{self.name} has no option {meant}, which acts on {', '.join(users)}"
+        return unknown_name(kind, name, [option.name for option in self.options])
 
-def workload_factory(
-    options: type[T],
-    personalities: tuple[str, ...],
-    fixed: Mapping[str, Value] | None = None,
-) -> Callable[[Callable[[T], Workload]], WorkloadFactory[T]]:
-    """Make a builder callable with keywords.
+    def _check_needs(self, option: Option, options: T) -> None:
+        for need in option.needs:
+            if not need.is_met_by(options):
+                raise WorkloadError(
+                    f"{self.name}: {option.name} acts only with {need}, "
+                    f"and {need.option} is {getattr(options, need.option)}"
+                )
 
-    Parameters
-    ----------
-    options : type
-        The dataclass of the builder's options.
-    personalities : tuple of str
-        The first part of each identity the workload can have, the default first.
-    fixed : mapping of str to value
-        Options that have only one value in this workload.
-    """
-
-    def decorate(build: Callable[[T], Workload]) -> WorkloadFactory[T]:
-        return WorkloadFactory(build, options, personalities, fixed or {})
-
-    return decorate
-
-
-def _fix(option: Option, fixed: Mapping[str, Value]) -> Option:
-    if option.name not in fixed:
-        return option
-    only = fixed[option.name]
-    return replace(option, default=only, limits=Limits(int(only), int(only)))
+    def _acting_values(self, options: T) -> Iterator[tuple[str, Value]]:
+        for option in self.options:
+            if all(need.is_met_by(options) for need in option.needs):
+                yield option.name, getattr(options, option.name)
 
 
 def _signature(options: tuple[Option, ...]) -> inspect.Signature:
@@ -132,5 +182,6 @@ def _document(summary: str, options: tuple[Option, ...]) -> str:
     for o in options:
         limits = f", {o.limits}" if str(o.limits) else ""
         lines.append(f"{o.name} : {o.kind.__name__}, default {o.default!r}{limits}")
-        lines += textwrap.wrap(o.help, 90, initial_indent="    ", subsequent_indent="    ")
+        needs = f" Only with {' and '.join(map(str, o.needs))}." if o.needs else ""
+        lines += textwrap.wrap(o.help + needs, 90, initial_indent="    ", subsequent_indent="    ")
     return "\n".join(lines)

@@ -1,116 +1,33 @@
 """What a workload is: tables, transactions and rules, as frozen values.
 
-A workload holds no SQL machinery of its own. `spec()` turns it into the plain tuples that
+A workload holds no SQL machinery of its own. `Workload.spec` turns it into the plain tuples that
 ``csrc/program.c`` validates and compiles; every worker then runs the compiled steps. Users
 write their own workloads with the same classes.
 
-In the SQL of a step, ``?`` is a parameter and ``{name}`` is replaced by the value of an integer
-register with known bounds (a table number, say): one statement is prepared for each value.
+Everything is checked as it is made, and lists become tuples: a `Workload` that exists can run,
+as far as can be told without a server.
 """
 
 import hashlib
 import json
-from collections.abc import Iterator
+import re
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from benchkit.errors import WorkloadError
-from benchkit.generators import Generator
-
-RegisterType = Literal["integer", "real", "text"]
-Spec = tuple[object, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Offset:
-    """The value of an integer register plus a constant, as a parameter or in a `Let`."""
-
-    register: str
-    plus: int
-
-
-Source = str | Generator | Offset
-"""A parameter: a register's name, a generator drawn at that moment, or an `Offset`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Let:
-    """Draw a value into a register."""
-
-    register: str
-    source: Generator | Offset
-
-
-@dataclass(frozen=True, slots=True)
-class Execute:
-    """Execute a prepared statement.
-
-    Parameters
-    ----------
-    sql : str
-        With ``?`` for parameters and ``{register}`` for a table number.
-    params : tuple of Source
-        One for each ``?``.
-    keep : tuple of (register, type)
-        Registers that take the first columns of the first row.
-    rollback_if_none : bool
-        End the transaction with ROLLBACK when a query finds no row or a change affects none.
-    name : str
-        How the statement is called in counts and histograms; by default the first word of
-        the SQL.
-    """
-
-    sql: str
-    params: tuple[Source, ...] = ()
-    keep: tuple[tuple[str, RegisterType], ...] = ()
-    rollback_if_none: bool = False
-    name: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class InsertRows:
-    """Append one row to a multi-row INSERT that is sent when its packet is full.
-
-    ``sql`` is the text up to VALUES; the packet holds 512 KiB. What is left at the end of the
-    run is sent then.
-    """
-
-    sql: str
-    params: tuple[Source, ...]
-    name: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Begin:
-    """BEGIN."""
-
-
-@dataclass(frozen=True, slots=True)
-class Commit:
-    """COMMIT."""
-
-
-@dataclass(frozen=True, slots=True)
-class Rollback:
-    """ROLLBACK; the transaction counts as rolled back."""
-
-
-@dataclass(frozen=True, slots=True)
-class Repeat:
-    """Run the steps a fixed number of times (0 is fine)."""
-
-    times: int
-    steps: tuple["Step", ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Choose:
-    """Run one of the branches; each is (weight, steps)."""
-
-    branches: tuple[tuple[float, tuple["Step", ...]], ...]
-
-
-Step = Let | Execute | InsertRows | Begin | Commit | Rollback | Repeat | Choose
+from benchkit import _core
+from benchkit.errors import WorkloadError, unknown_name
+from benchkit.generators import Generator, timestamp
+from benchkit.workloads import check
+from benchkit.workloads.steps import (
+    BUILT_IN_REGISTER,
+    HiddenRegisters,
+    Step,
+    leaves_open,
+    plain_steps,
+    read_registers,
+    read_steps,
+    written_registers,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +37,20 @@ class Transaction:
     name: str
     steps: tuple[Step, ...]
     weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        owner = f"transaction {check.read_text('Transaction', 'name', self.name)!r}"
+        object.__setattr__(self, "steps", read_steps(owner, self.steps))
+        object.__setattr__(self, "weight", check.read_weight(owner, "weight", self.weight))
+        if leaves_open(self.steps):
+            raise WorkloadError(f"{owner} has a Begin() but no Commit() or Rollback()")
+        written = {BUILT_IN_REGISTER, *written_registers(self.steps)}
+        for register in read_registers(self.steps):
+            if register not in written:
+                message = unknown_name("register", register, sorted(written))
+                raise WorkloadError(
+                    f"{owner}: {message}. A Let or keep makes one; a fixed value is a constant()"
+                )
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +80,39 @@ class Table:
     finish: tuple[str, ...] = ()
     count: int | Literal["workers"] = 1
 
+    def __post_init__(self) -> None:
+        owner = f"table {check.read_text('Table', 'name', self.name)!r}"
+        check.read_text(owner, "create", self.create)
+        if not check.names_table(self.create, self.name):
+            check.refuse(owner, "create", f"the CREATE TABLE statement of {self.name}", self.create)
+        columns = check.read_pairs(
+            owner, "columns", self.columns, (Generator,), "(column, generator)"
+        )
+        check.check_different(owner, "columns", [column for column, _ in columns])
+        for column, generator in columns:
+            if generator == timestamp():
+                raise WorkloadError(
+                    f"{owner}: column {column!r} would be another time at every load; "
+                    "give timestamp() a fixed at_s"
+                )
+        finish = check.read_items(owner, "finish", self.finish, (str,), "a statement")
+        object.__setattr__(self, "columns", columns)
+        object.__setattr__(self, "finish", finish)
+        self._check_size(owner)
+
+    def _check_size(self, owner: str) -> None:
+        object.__setattr__(self, "rows", check.read_integer(owner, "rows", self.rows, 0))
+        if self.rows and not self.columns:
+            raise WorkloadError(f"{owner} is to have {self.rows} rows but no columns to fill")
+        if self.count != "workers":
+            if isinstance(self.count, str):
+                check.refuse(owner, "count", "an integer from 1, or 'workers'", self.count)
+            object.__setattr__(self, "count", check.read_integer(owner, "count", self.count, 1))
+        if self.count != 1 and "{n}" not in self.name:
+            raise WorkloadError(
+                f"{owner}: {self.count} tables need different names; write {{n}} for the number"
+            )
+
 
 @dataclass(frozen=True, slots=True)
 class Rules:
@@ -162,6 +126,18 @@ class Rules:
     retry: tuple[int, ...] = (1213, 1205, 1020)
     tolerate: tuple[int, ...] = (1062,)
     reconnect_every: int = 0
+
+    def __post_init__(self) -> None:
+        every = check.read_integer("Rules", "reconnect_every", self.reconnect_every, 0)
+        object.__setattr__(self, "reconnect_every", every)
+        for name, value in (("retry", self.retry), ("tolerate", self.tolerate)):
+            numbers = check.read_items("Rules", name, value, (int,), "an error number")
+            for number in numbers:
+                check.read_integer("Rules", f"an error number of {name}", number, 1, 65535)
+            object.__setattr__(self, name, numbers)
+        both = sorted(set(self.retry) & set(self.tolerate))
+        if both:
+            raise WorkloadError(f"Rules: error {both[0]} is both in retry and in tolerate")
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +168,29 @@ class Workload:
     fresh_data: bool = False
     parameters: tuple[tuple[str, object], ...] = ()
 
+    def __post_init__(self) -> None:
+        owner = f"workload {_read_identity(self.identity)!r}"
+        lists: tuple[tuple[str, type, str], ...] = (
+            ("transactions", Transaction, "a Transaction"),
+            ("tables", Table, "a Table"),
+            ("session", str, "a statement"),
+        )
+        for name, kind, wanted in lists:
+            items = check.read_items(owner, name, getattr(self, name), (kind,), wanted)
+            object.__setattr__(self, name, items)
+        if not isinstance(self.rules, Rules):
+            check.refuse(owner, "rules", "Rules(...)", self.rules)
+        parameters = check.read_pairs(
+            owner, "parameters", self.parameters, (object,), "(name, value)"
+        )
+        object.__setattr__(self, "parameters", parameters)
+        check.check_different(owner, "transactions", [t.name for t in self.transactions])
+        check.check_different(owner, "tables", [t.name for t in self.tables])
+        try:
+            _core.Program(self.spec())
+        except WorkloadError as error:
+            raise WorkloadError(f"{owner}: {error}") from None
+
     @property
     def name(self) -> str:
         """The part of the identity after the personality."""
@@ -199,10 +198,10 @@ class Workload:
 
     def spec(self) -> dict[str, object]:
         """Return the plain form of the program that the C core reads."""
-        hidden = _Hidden()
+        hidden = HiddenRegisters()
         return {
             "transactions": [
-                (t.name, float(t.weight), _steps_spec(t.steps, hidden)) for t in self.transactions
+                (t.name, float(t.weight), plain_steps(t.steps, hidden)) for t in self.transactions
             ],
             "session": list(self.session),
             "retry": list(self.rules.retry),
@@ -212,9 +211,7 @@ class Workload:
 
     def tables_for(self, workers: int) -> "tuple[Table, ...]":
         """Return the tables with every count resolved to a number."""
-        return tuple(
-            replace(t, count=workers) if t.count == "workers" else t for t in self.tables
-        )
+        return tuple(replace(t, count=workers) if t.count == "workers" else t for t in self.tables)
 
     def fingerprint(self) -> str:
         """Return a hash of all that this workload does, as 64 hexadecimal digits."""
@@ -226,66 +223,12 @@ class Workload:
         return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()
 
 
-class _Hidden:
-    """Names for the registers behind generators that are written as parameters."""
-
-    def __init__(self) -> None:
-        self.count = 0
-
-    def name(self) -> str:
-        self.count += 1
-        return f"_{self.count}"
-
-
-def _source_spec(register: str, source: Generator | Offset) -> Spec:
-    if isinstance(source, Offset):
-        return ("add", register, source.register, source.plus)
-    return ("let", register, source.spec())
-
-
-def _parameters(params: tuple[Source, ...], hidden: _Hidden) -> tuple[list[Spec], list[str]]:
-    """Return the draws that must come first, and the register of each parameter."""
-    draws: list[Spec] = []
-    registers: list[str] = []
-    for source in params:
-        if isinstance(source, str):
-            registers.append(source)
-        else:
-            registers.append(hidden.name())
-            draws.append(_source_spec(registers[-1], source))
-    return draws, registers
-
-
-def _execute_spec(step: Execute, hidden: _Hidden) -> Iterator[Spec]:
-    draws, registers = _parameters(step.params, hidden)
-    yield from draws
-    name = step.name or step.sql.split(maxsplit=1)[0].lower()
-    yield ("execute", name, step.sql, registers, list(step.keep), step.rollback_if_none)
-
-
-def _insert_rows_spec(step: InsertRows, hidden: _Hidden) -> Iterator[Spec]:
-    draws, registers = _parameters(step.params, hidden)
-    yield from draws
-    yield ("insert_rows", step.name or "insert_rows", step.sql, registers)
-
-
-def _step_spec(step: Step, hidden: _Hidden) -> Iterator[Spec]:
-    match step:
-        case Let(register, source):
-            yield _source_spec(register, source)
-        case Execute():
-            yield from _execute_spec(step, hidden)
-        case InsertRows():
-            yield from _insert_rows_spec(step, hidden)
-        case Begin() | Commit() | Rollback():
-            yield (type(step).__name__.lower(),)
-        case Repeat(times, steps):
-            yield ("repeat", times, _steps_spec(steps, hidden))
-        case Choose(branches):
-            yield ("choose", [(float(w), _steps_spec(s, hidden)) for w, s in branches])
-        case _:
-            raise WorkloadError(f"a step must be one of the step classes, not {step!r}")
-
-
-def _steps_spec(steps: tuple[Step, ...], hidden: _Hidden) -> list[Spec]:
-    return [spec for step in steps for spec in _step_spec(step, hidden)]
+def _read_identity(identity: object) -> str:
+    """Return the identity if its name can be part of a database's name."""
+    pattern = r"(?:[A-Za-z0-9_./+-]+:)?[A-Za-z0-9_.+-]{1,48}"
+    if not isinstance(identity, str) or not re.fullmatch(pattern, identity):
+        wanted = (
+            "a name of at most 48 letters, digits and _.+-, with 'origin:' before it if need be"
+        )
+        check.refuse("Workload", "identity", wanted, identity)
+    return identity

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from benchkit.workloads.factory import workload_factory
+from benchkit.workloads.factory import Family
 from benchkit.workloads.model import Transaction, Workload
 
 PERSONALITY = "benchkit"
@@ -13,7 +13,10 @@ class NullOptions:
     """None."""
 
 
-@workload_factory(NullOptions, (PERSONALITY,))
+_FAMILY = Family(NullOptions, (PERSONALITY,))
+
+
+@_FAMILY.workload()
 def null(options: NullOptions) -> Workload:
     """Do nothing: what is measured is the driver's own work for each transaction."""
     return Workload(identity=f"{PERSONALITY}:null", transactions=(Transaction("null", ()),))

@@ -1,12 +1,13 @@
 """The OLTP scripts of sysbench 1.x, in the personalities of its two versions.
 
-Tables, data, statements and options are sysbench's; an option that a script does not look at
-changes nothing, as there. What differs:
+Tables, data, statements and options are sysbench's. What differs:
 
+* Each script takes only the options that act on it, and a distribution's options only with
+  that distribution; sysbench takes all of them everywhere, without effect.
 * One spelling for each option: ``rows`` is sysbench's table_size, ``storage_engine`` its
   mysql_storage_engine. Options for other databases are left out.
 * `oltp_insert` sends its INSERT as a prepared statement, where sysbench sends text. The
-  statements and their number are the same.
+  statements and their number are the same. What an option sets to 0 is not prepared.
 * Rows are loaded with their ids even if the column is AUTO_INCREMENT, so that the data does
   not depend on the number of loader threads.
 * An error that sysbench ignores (1213, 1205, 1020) rolls back before the transaction is tried
@@ -18,7 +19,7 @@ taken), so that a second run on them would measure something else.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 from benchkit.errors import WorkloadError
 from benchkit.generators import (
@@ -32,8 +33,10 @@ from benchkit.generators import (
     zipfian,
 )
 from benchkit.workloads import sbtest
-from benchkit.workloads.factory import workload_factory
-from benchkit.workloads.model import (
+from benchkit.workloads.factory import Family
+from benchkit.workloads.model import Rules, Table, Transaction, Workload
+from benchkit.workloads.options import Limits, Need, option
+from benchkit.workloads.steps import (
     Begin,
     Commit,
     Execute,
@@ -41,14 +44,9 @@ from benchkit.workloads.model import (
     Let,
     Offset,
     Repeat,
-    Rules,
     Source,
     Step,
-    Table,
-    Transaction,
-    Workload,
 )
-from benchkit.workloads.options import Limits, option
 
 TABLE = "sbtest{table}"
 PARAMETERS_MAX = 65_535  # of one prepared statement, in the protocol
@@ -56,45 +54,22 @@ PARAMETERS_MAX = 65_535  # of one prepared statement, in the protocol
 _TIMES = Limits(0, 100_000)
 
 
-@dataclass(frozen=True, slots=True)
-class Personality:
-    """What a version of sysbench can do; the first of its distributions is the default."""
-
-    rand_types: tuple[str, ...]
-    lacks: frozenset[str]
-
-
-PERSONALITIES = {
-    "sysbench/1.1": Personality(
-        rand_types=("uniform", "gaussian", "pareto", "zipfian"),
-        lacks=frozenset({"rand_spec_pct", "rand_spec_res", "rand_spec_iter"}),
-    ),
-    "sysbench/1.0": Personality(
-        rand_types=("special", "uniform", "gaussian", "pareto"),
-        lacks=frozenset({"rand_zipfian_exp", "reconnect", "create_table_options"}),
-    ),
+RAND_TYPES = {
+    "sysbench/1.1": ("uniform", "gaussian", "pareto", "zipfian"),
+    "sysbench/1.0": ("special", "uniform", "gaussian", "pareto"),
 }
+"""The distributions of each version; the first is its default."""
 
-VERSIONS = tuple(PERSONALITIES)
-
-
-def _personality() -> str:
-    help = "The sysbench version whose script this is."
-    return option(VERSIONS[0], help, Limits(choices=VERSIONS))
-
-
-@dataclass(frozen=True, slots=True)
-class BulkInsertOptions:
-    """The options of bulk_insert."""
-
-    personality: str = _personality()
+VERSIONS = tuple(RAND_TYPES)
 
 
 @dataclass(frozen=True, slots=True)
 class OltpOptions(sbtest.SbtestOptions):
-    """The options of sysbench's oltp_common, and those of its random numbers."""
+    """The options of all scripts: of oltp_common, random numbers, and single scripts."""
 
-    personality: str = _personality()
+    personality: str = option(
+        VERSIONS[0], "The sysbench version whose script this is.", Limits(choices=VERSIONS)
+    )
     tables: int = option(1, "Number of tables.", Limits(1, 10_000))
     point_selects: int = option(10, "Point selects in a transaction.", _TIMES)
     range_selects: bool = option(True, "Run the four kinds of range select.")
@@ -112,44 +87,77 @@ class OltpOptions(sbtest.SbtestOptions):
     create_secondary: bool = option(True, "Create an index on k once the rows are loaded.")
     reconnect: int = option(
         0,
-        "Log in anew after every so many transactions; 0 never does. Only sysbench/1.1.",
+        "Log in anew after every so many transactions; 0 never does.",
         Limits(0, 2**31 - 1),
     )
-    create_table_options: str = option(
-        "", "Text to put at the end of CREATE TABLE. Only sysbench/1.1."
-    )
+    create_table_options: str = option("", "Text to put at the end of CREATE TABLE.")
     rand_type: str = option(
         "",
         "How ids, and the values of k, are drawn; by default uniform in sysbench/1.1 and special "
-        "in sysbench/1.0. Only sysbench/1.0 has special and the rand_spec options, and only "
-        "sysbench/1.1 has zipfian.",
+        "in sysbench/1.0. Only sysbench/1.0 has special, and only sysbench/1.1 has zipfian.",
         Limits(choices=("", *sbtest.DRAWS, "pareto", "zipfian")),
     )
     rand_pareto_h: float = option(0.2, "The h of pareto draws.", Limits(0.001, 0.999))
-    rand_zipfian_exp: float = option(
-        0.8, "The exponent of zipfian draws. Only sysbench/1.1.", Limits(0.0, 10.0)
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class RandomPointsOptions(OltpOptions):
-    """The options of select_random_points."""
-
+    rand_zipfian_exp: float = option(0.8, "The exponent of zipfian draws.", Limits(0.0, 10.0))
     random_points: int = option(
         10, "Values of k that a select asks for.", Limits(1, PARAMETERS_MAX)
     )
-
-
-@dataclass(frozen=True, slots=True)
-class RandomRangesOptions(OltpOptions):
-    """The options of select_random_ranges."""
-
     number_of_ranges: int = option(
         10, "Ranges of k that a select counts.", Limits(1, PARAMETERS_MAX // 2)
     )
     delta: int = option(
         5, "From the start of a range to its end, which belongs to it.", Limits(0, 2**31 - 1)
     )
+
+
+_RANGES = ("range_size", "simple_ranges", "sum_ranges", "order_ranges", "distinct_ranges")
+_ONLY_1_0 = Need("personality", ("sysbench/1.0",))
+_ONLY_1_1 = Need("personality", ("sysbench/1.1",))
+_NEEDS = {
+    **sbtest.NEEDS,
+    "rand_spec_iter": (_ONLY_1_0, *sbtest.NEEDS["rand_spec_iter"]),
+    "rand_pareto_h": (Need("rand_type", ("pareto",)),),
+    "rand_zipfian_exp": (Need("rand_type", ("zipfian",)),),
+    "reconnect": (_ONLY_1_1,),
+    "create_table_options": (_ONLY_1_1,),
+    **dict.fromkeys(_RANGES, (Need("range_selects", (True,)),)),
+}
+
+
+def _settle(name: str, options: OltpOptions) -> OltpOptions:
+    """Return the options with the distribution said, which depends on the version."""
+    version, has = options.personality, RAND_TYPES[options.personality]
+    wanted = options.rand_type or has[0]
+    if wanted not in has:
+        able = [other for other, types in RAND_TYPES.items() if wanted in types]
+        raise WorkloadError(
+            f"{name}: {version} has no rand_type {wanted!r}, only {', '.join(has)}; "
+            f"{' and '.join(able)} has it"
+        )
+    return replace(options, rand_type=wanted)
+
+
+_FAMILY = Family(OltpOptions, VERSIONS, _NEEDS, _settle)
+
+_ONE_TABLE = ("personality", "rows")
+_TABLES = (*_ONE_TABLE, "tables")
+_READS = ("point_selects", "range_selects", *_RANGES)
+_WRITES = ("index_updates", "non_index_updates", "delete_inserts")
+_COMMON = (
+    "auto_inc",
+    "storage_engine",
+    "charset",
+    "secondary",
+    "create_secondary",
+    "create_table_options",
+    "reconnect",
+    "rand_type",
+    "rand_spec_pct",
+    "rand_spec_res",
+    "rand_spec_iter",
+    "rand_pareto_h",
+    "rand_zipfian_exp",
+)
 
 
 def _special(options: OltpOptions, partitioned: bool) -> Generator:
@@ -161,10 +169,10 @@ def _special(options: OltpOptions, partitioned: bool) -> Generator:
     return special(
         1,
         options.rows,
-        options.rand_spec_pct,
-        options.rand_spec_res,
-        options.rand_spec_iter,
-        partitioned,
+        hot_percent=options.rand_spec_pct,
+        hot_share=options.rand_spec_res,
+        rounds=options.rand_spec_iter,
+        partitioned=partitioned,
         hot_skip=100 - options.rand_spec_res,
     )
 
@@ -179,13 +187,9 @@ DRAWS: dict[str, Callable[[OltpOptions, bool], Generator]] = {
 }
 
 
-def _rand_type(options: OltpOptions) -> str:
-    return options.rand_type or PERSONALITIES[options.personality].rand_types[0]
-
-
 def _any_row(options: OltpOptions, partitioned: bool = False) -> Generator:
     """Return the draw of one row of a table; with ``partitioned``, of the worker's own rows."""
-    return DRAWS[_rand_type(options)](options, partitioned)
+    return DRAWS[options.rand_type](options, partitioned)
 
 
 def _create_table(options: OltpOptions) -> str:
@@ -225,9 +229,8 @@ def _group(options: OltpOptions, times: int, *steps: Step) -> tuple[Step, ...]:
     return Let("table", uniform(1, options.tables)), Repeat(times, steps)
 
 
-def _point_selects(options: OltpOptions) -> tuple[Step, ...]:
-    select = sbtest.point_select(TABLE, _any_row(options))
-    return _group(options, options.point_selects, select)
+def _point_selects(options: OltpOptions, times: int) -> tuple[Step, ...]:
+    return _group(options, times, sbtest.point_select(TABLE, _any_row(options)))
 
 
 def _range_selects(options: OltpOptions) -> tuple[Step, ...]:
@@ -279,32 +282,6 @@ def _within_transaction(options: OltpOptions, steps: tuple[Step, ...]) -> tuple[
     return steps if options.skip_trx else (Begin(), *steps, Commit())
 
 
-def _check_personality(name: str, options: OltpOptions) -> None:
-    """Refuse what the version of sysbench that is asked for does not have."""
-    version, has = options.personality, PERSONALITIES[options.personality]
-    changed = {f.name for f in fields(options) if getattr(options, f.name) != f.default}
-    for lacking in sorted(changed & has.lacks):
-        able = [v for v, other in PERSONALITIES.items() if lacking not in other.lacks]
-        raise WorkloadError(
-            f"{name}: {version} has no option {lacking}; {' and '.join(able)} has it"
-        )
-    wanted = _rand_type(options)
-    if wanted not in has.rand_types:
-        able = [v for v, other in PERSONALITIES.items() if wanted in other.rand_types]
-        raise WorkloadError(
-            f"{name}: {version} has no rand_type {wanted!r}, only {', '.join(has.rand_types)}; "
-            f"{' and '.join(able)} has it"
-        )
-
-
-def _parameters(options: OltpOptions) -> tuple[tuple[str, object], ...]:
-    lacks = PERSONALITIES[options.personality].lacks
-    recorded = replace(options, rand_type=_rand_type(options))
-    return tuple(
-        (f.name, getattr(recorded, f.name)) for f in fields(recorded) if f.name not in lacks
-    )
-
-
 def _workload(
     name: str,
     options: OltpOptions,
@@ -312,7 +289,6 @@ def _workload(
     fresh_data: bool = False,
     load_rows: bool = True,
 ) -> Workload:
-    _check_personality(name, options)
     if not steps:
         raise WorkloadError(f"{name}: with these options no statement is left to run")
     return Workload(
@@ -321,50 +297,50 @@ def _workload(
         tables=_tables(options, options.rows if load_rows else 0),
         rules=Rules(reconnect_every=options.reconnect),
         fresh_data=fresh_data,
-        parameters=_parameters(options),
     )
 
 
-@workload_factory(OltpOptions, VERSIONS)
+@_FAMILY.workload(*_TABLES, *_READS, "skip_trx", *_COMMON)
 def oltp_read_only(options: OltpOptions) -> Workload:
     """Ten point selects and four range selects in a transaction: 16 statements."""
-    reads = _point_selects(options) + _range_selects(options)
+    reads = _point_selects(options, options.point_selects) + _range_selects(options)
     return _workload("oltp_read_only", options, _within_transaction(options, reads))
 
 
-@workload_factory(OltpOptions, VERSIONS)
+@_FAMILY.workload(*_TABLES, *_READS, *_WRITES, "skip_trx", *_COMMON)
 def oltp_read_write(options: OltpOptions) -> Workload:
     """`oltp_read_only` and `oltp_write_only` in one transaction: 20 statements."""
-    steps = _point_selects(options) + _range_selects(options) + _writes(options)
-    return _workload("oltp_read_write", options, _within_transaction(options, steps))
+    reads = _point_selects(options, options.point_selects) + _range_selects(options)
+    steps = _within_transaction(options, reads + _writes(options))
+    return _workload("oltp_read_write", options, steps)
 
 
-@workload_factory(OltpOptions, VERSIONS)
+@_FAMILY.workload(*_TABLES, *_WRITES, "skip_trx", *_COMMON)
 def oltp_write_only(options: OltpOptions) -> Workload:
     """Two updates, a delete and an insert in a transaction: 6 statements."""
     steps = _within_transaction(options, _writes(options))
     return _workload("oltp_write_only", options, steps)
 
 
-@workload_factory(OltpOptions, VERSIONS, fixed={"point_selects": 1})
+@_FAMILY.workload(*_TABLES, *_COMMON)
 def oltp_point_select(options: OltpOptions) -> Workload:
     """Read one row by its id, without a transaction."""
-    return _workload("oltp_point_select", options, _point_selects(options))
+    return _workload("oltp_point_select", options, _point_selects(options, 1))
 
 
-@workload_factory(OltpOptions, VERSIONS)
+@_FAMILY.workload(*_TABLES, "index_updates", *_COMMON)
 def oltp_update_index(options: OltpOptions) -> Workload:
     """Update the indexed column of one row, without a transaction."""
     return _workload("oltp_update_index", options, _index_updates(options))
 
 
-@workload_factory(OltpOptions, VERSIONS)
+@_FAMILY.workload(*_TABLES, "non_index_updates", *_COMMON)
 def oltp_update_non_index(options: OltpOptions) -> Workload:
     """Update a column without an index of one row, without a transaction."""
     return _workload("oltp_update_non_index", options, _non_index_updates(options))
 
 
-@workload_factory(OltpOptions, VERSIONS)
+@_FAMILY.workload(*_TABLES, *_COMMON)
 def oltp_delete(options: OltpOptions) -> Workload:
     """Delete one row by its id, without a transaction.
 
@@ -374,7 +350,7 @@ def oltp_delete(options: OltpOptions) -> Workload:
     return _workload("oltp_delete", options, steps, fresh_data=True)
 
 
-@workload_factory(OltpOptions, VERSIONS)
+@_FAMILY.workload(*_TABLES, *_COMMON)
 def oltp_insert(options: OltpOptions) -> Workload:
     """Insert one row, without a transaction; a prepared statement, where sysbench sends text.
 
@@ -386,8 +362,8 @@ def oltp_insert(options: OltpOptions) -> Workload:
     return _workload("oltp_insert", options, steps, fresh_data=True, load_rows=options.auto_inc)
 
 
-@workload_factory(RandomPointsOptions, VERSIONS, fixed={"tables": 1})
-def select_random_points(options: RandomPointsOptions) -> Workload:
+@_FAMILY.workload(*_ONE_TABLE, "random_points", *_COMMON)
+def select_random_points(options: OltpOptions) -> Workload:
     """Read the rows with one of ten values of k; each worker asks for its own part of them."""
     places = ", ".join("?" * options.random_points)
     points = (_any_row(options, partitioned=True),) * options.random_points
@@ -396,8 +372,8 @@ def select_random_points(options: RandomPointsOptions) -> Workload:
     return _workload("select_random_points", options, steps)
 
 
-@workload_factory(RandomRangesOptions, VERSIONS, fixed={"tables": 1})
-def select_random_ranges(options: RandomRangesOptions) -> Workload:
+@_FAMILY.workload(*_ONE_TABLE, "number_of_ranges", "delta", *_COMMON)
+def select_random_ranges(options: OltpOptions) -> Workload:
     """Count the rows in ten ranges of k; each worker asks for its own part of the values."""
     starts = [f"start_{i}" for i in range(1, options.number_of_ranges + 1)]
     draws = [Let(start, _any_row(options, partitioned=True)) for start in starts]
@@ -407,8 +383,8 @@ def select_random_ranges(options: RandomRangesOptions) -> Workload:
     return _workload("select_random_ranges", options, steps)
 
 
-@workload_factory(BulkInsertOptions, VERSIONS)
-def bulk_insert(options: BulkInsertOptions) -> Workload:
+@_FAMILY.workload("personality")
+def bulk_insert(options: OltpOptions) -> Workload:
     """Append rows to one table per worker in multi-row inserts; a transaction is one row.
 
     The rows are sent when their packet of 512 KiB is full, so that most transactions send
@@ -429,5 +405,4 @@ def bulk_insert(options: BulkInsertOptions) -> Workload:
         transactions=(Transaction("bulk_insert", (Let("row", sequence()), insert)),),
         tables=(table,),
         fresh_data=True,
-        parameters=(("personality", options.personality),),
     )

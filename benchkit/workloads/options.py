@@ -1,14 +1,14 @@
 """Options of a workload: their types, defaults, limits and help, each said once.
 
-The options of a workload are the fields of a frozen dataclass, each made with `option`.
-`read_options` turns keywords into such a value or says what is wrong with them;
-`describe_options` is what help and documentation print. Nothing here knows a workload.
+The options of a workload are fields of a frozen dataclass, each made with `option`.
+`describe_options` is what help and documentation print; `read_value` turns what a user typed
+into a value of the option's type or says what is wrong with it. Nothing here knows a workload.
 """
 
 import math
 import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from typing import Any, TypeVar, cast
 
@@ -46,6 +46,21 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
+class Need:
+    """A condition of an option: it acts only while another has one of these values."""
+
+    option: str
+    values: tuple[Value, ...]
+
+    def is_met_by(self, options: object) -> bool:
+        """Return whether the other option has one of the values."""
+        return getattr(options, self.option) in self.values
+
+    def __str__(self) -> str:
+        return f"{self.option} {' or '.join(str(value) for value in self.values)}"
+
+
+@dataclass(frozen=True, slots=True)
 class Option:
     """One option as help prints it."""
 
@@ -54,13 +69,14 @@ class Option:
     default: Value
     help: str
     limits: Limits
+    needs: tuple[Need, ...] = ()
 
 
 UNLIMITED = Limits()
 
 
 def option(default: T, help: str, limits: Limits = UNLIMITED) -> T:
-    """Return a dataclass field that `read_options` can check."""
+    """Return a dataclass field for an option."""
     return field(default=default, metadata={"help": help, "limits": limits})
 
 
@@ -72,47 +88,14 @@ def describe_options(options: type) -> tuple[Option, ...]:
     )
 
 
-def read_options(
-    options: type[T], given: Mapping[str, object], owner: str, aliases: Mapping[str, str]
-) -> T:
-    """Return the options with the given values, each of its field's type.
-
-    Parameters
-    ----------
-    options : type
-        A dataclass whose fields were made with `option`.
-    given : mapping of str to object
-        What the user typed.
-    owner : str
-        The workload's name, for messages.
-    aliases : mapping of str to str
-        Other programs' spellings and the option each stands for; they are refused with a hint.
+def read_value(owner: str, described: Option, value: object) -> Value:
+    """Return what a user typed as a value of the option's type.
 
     Raises
     ------
     WorkloadError
-        Naming the option, its value and what would be right.
+        Naming the owner, the option, the value and what would be right.
     """
-    known = {described.name: described for described in describe_options(options)}
-    values: dict[str, Value] = {}
-    for name, value in given.items():
-        if name not in known:
-            raise WorkloadError(_unknown_option(owner, name, known, aliases))
-        values[name] = _read_value(owner, known[name], value)
-    return options(**values)
-
-
-def _unknown_option(
-    owner: str, name: str, known: Mapping[str, Option], aliases: Mapping[str, str]
-) -> str:
-    kind = f"option of {owner}"
-    meant = aliases.get(name.replace("-", "_"))
-    if meant in known:
-        return f"unknown {kind} {name!r}: did you mean {meant}?"
-    return unknown_name(kind, name, known)
-
-
-def _read_value(owner: str, described: Option, value: object) -> Value:
     expected, convert = _KINDS[described.kind]
     try:
         converted = convert(value)

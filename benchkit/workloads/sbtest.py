@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from benchkit.generators import Generator, gaussian, special, template, uniform
-from benchkit.workloads.model import Execute, Let, Offset, Source, Step
-from benchkit.workloads.options import IDENTIFIER, Limits, option
+from benchkit.workloads.options import IDENTIFIER, Limits, Need, option
+from benchkit.workloads.steps import Execute, Let, Offset, Source, Step
 
 LARGEST_ID = 2**31 - 1
 """sysbench draws ids as 32-bit numbers, and its 1.x column ``id`` is a signed INTEGER."""
@@ -55,11 +55,23 @@ class SbtestOptions:
     )
 
 
+NEEDS = {
+    "rand_spec_pct": (Need("rand_type", ("special",)),),
+    "rand_spec_res": (Need("rand_type", ("special",)),),
+    "rand_spec_iter": (Need("rand_type", ("special", "gaussian")),),
+}
+"""Which draws the options act on."""
+
 DRAWS: dict[str, Callable[[SbtestOptions, bool], Generator]] = {
     "uniform": lambda o, partitioned: uniform(1, o.rows, partitioned),
     "gaussian": lambda o, partitioned: gaussian(1, o.rows, o.rand_spec_iter, partitioned),
     "special": lambda o, partitioned: special(
-        1, o.rows, o.rand_spec_pct, o.rand_spec_res, o.rand_spec_iter, partitioned
+        1,
+        o.rows,
+        hot_percent=o.rand_spec_pct,
+        hot_share=o.rand_spec_res,
+        rounds=o.rand_spec_iter,
+        partitioned=partitioned,
     ),
 }
 """How each rand_type picks one of a table's rows; partitioned, each worker among its own."""

@@ -4,31 +4,21 @@ They are what published comparisons of that time ran. Compared with 1.x there is
 rows are all alike until something changes them (k = 0, a blank c, a constant pad), ids are
 unsigned, the index on k is there before the rows, and draws are special.
 
-With MyISAM, or ``engine_trx=False``, the complex tests lock the table where they would begin
-and unlock it where they would commit.
+With an engine that has no transactions, such as MyISAM, the complex tests lock the table where
+they would begin and unlock it where they would commit.
 
 Before each run of `delete` and `insert` the table is loaded anew: each run leaves another table
 than it found, so that a second run on it would measure something else.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 from benchkit.generators import Generator, constant, permutation, sequence
 from benchkit.workloads import sbtest
-from benchkit.workloads.factory import workload_factory
-from benchkit.workloads.model import (
-    Begin,
-    Commit,
-    Execute,
-    Let,
-    Repeat,
-    Source,
-    Step,
-    Table,
-    Transaction,
-    Workload,
-)
+from benchkit.workloads.factory import Family
+from benchkit.workloads.model import Table, Transaction, Workload
 from benchkit.workloads.options import Limits, option
+from benchkit.workloads.steps import Begin, Commit, Execute, Let, Repeat, Source, Step
 
 PERSONALITY = "sysbench/0.5"
 TABLE = "sbtest"
@@ -43,13 +33,19 @@ INSERTED_PAD = "".join(letter * 10 for letter in "afrey")
 class Sysbench05Options(sbtest.SbtestOptions):
     """The options of the 0.5 tests."""
 
-    engine_trx: bool = option(
-        True, "The storage engine has transactions; MyISAM is known not to have them."
+    engine_trx: str = option(
+        "auto",
+        "Whether the storage engine has transactions; auto: all have but MyISAM.",
+        Limits(choices=("auto", "yes", "no")),
     )
     max_rows: int = option(1_000_000, "MAX_ROWS of the table.", Limits(1, 2**32 - 1))
     rand_type: str = option(
         "special", "How ids, and an inserted k, are drawn.", Limits(choices=tuple(sbtest.DRAWS))
     )
+
+
+_FAMILY = Family(Sysbench05Options, (PERSONALITY,), sbtest.NEEDS)
+_COMMON = ("auto_inc", "storage_engine", "charset", "max_rows", "rand_type", *sbtest.NEEDS)
 
 
 def _any_row(options: Sysbench05Options) -> Generator:
@@ -84,11 +80,17 @@ def _table(options: Sysbench05Options, rows: int) -> Table:
     )
 
 
+def _has_transactions(options: Sysbench05Options) -> bool:
+    if options.engine_trx == "auto":
+        return options.storage_engine.lower() != "myisam"
+    return options.engine_trx == "yes"
+
+
 def _within_transaction(
     options: Sysbench05Options, lock: str, steps: tuple[Step, ...]
 ) -> tuple[Step, ...]:
     """Return the steps in a transaction, or under a table lock where there are none."""
-    if options.engine_trx and options.storage_engine.lower() != "myisam":
+    if _has_transactions(options):
         return (Begin(), *steps, Commit())
     return (
         Execute(f"LOCK TABLES sbtest {lock}", name="lock_tables"),
@@ -140,31 +142,30 @@ def _workload(
         transactions=(Transaction(name, steps),),
         tables=(_table(options, options.rows if load_rows else 0),),
         fresh_data=fresh_data,
-        parameters=tuple((f.name, getattr(options, f.name)) for f in fields(options)),
     )
 
 
-@workload_factory(Sysbench05Options, (PERSONALITY,))
+@_FAMILY.workload("rows", "range_size", "engine_trx", *_COMMON)
 def oltp_complex_ro(options: Sysbench05Options) -> Workload:
     """Ten point selects and four range selects in a transaction: 16 statements."""
     steps = _within_transaction(options, "READ", _reads(options))
     return _workload("oltp_complex_ro", options, steps)
 
 
-@workload_factory(Sysbench05Options, (PERSONALITY,))
+@_FAMILY.workload("rows", "range_size", "engine_trx", *_COMMON)
 def oltp_complex_rw(options: Sysbench05Options) -> Workload:
     """`oltp_complex_ro` with two updates, a delete and an insert: 20 statements."""
     steps = _within_transaction(options, "WRITE", _reads(options) + _writes(options))
     return _workload("oltp_complex_rw", options, steps)
 
 
-@workload_factory(Sysbench05Options, (PERSONALITY,))
+@_FAMILY.workload("rows", *_COMMON)
 def oltp_simple(options: Sysbench05Options) -> Workload:
     """Read one row's c by its id, without a transaction."""
     return _workload("oltp_simple", options, (sbtest.point_select(TABLE, _any_row(options)),))
 
 
-@workload_factory(Sysbench05Options, (PERSONALITY,))
+@_FAMILY.workload("rows", *_COMMON)
 def select(options: Sysbench05Options) -> Workload:
     """Read one row's pad by its id, without a transaction."""
     query = Execute(
@@ -173,31 +174,31 @@ def select(options: Sysbench05Options) -> Workload:
     return _workload("select", options, (query,))
 
 
-@workload_factory(Sysbench05Options, (PERSONALITY,))
+@_FAMILY.workload("rows", *_COMMON)
 def update_index(options: Sysbench05Options) -> Workload:
     """Update the indexed column of one row, without a transaction."""
     return _workload("update_index", options, (sbtest.index_update(TABLE, _any_row(options)),))
 
 
-@workload_factory(Sysbench05Options, (PERSONALITY,))
+@_FAMILY.workload("rows", *_COMMON)
 def update_non_index(options: Sysbench05Options) -> Workload:
     """Update a column without an index of one row, without a transaction."""
     update = sbtest.non_index_update(TABLE, _any_row(options))
     return _workload("update_non_index", options, (update,))
 
 
-@workload_factory(Sysbench05Options, (PERSONALITY,))
+@_FAMILY.workload("rows", *_COMMON)
 def delete(options: Sysbench05Options) -> Workload:
     """Delete one row by its id, without a transaction; nothing puts rows back."""
     steps = (sbtest.delete(TABLE, _any_row(options)),)
     return _workload("delete", options, steps, fresh_data=True)
 
 
-@workload_factory(Sysbench05Options, (PERSONALITY,))
+@_FAMILY.workload("rows", *_COMMON)
 def insert(options: Sysbench05Options) -> Workload:
     """Insert one row into a table that starts empty, without a transaction.
 
-    Without ``auto_inc`` the ids are 1 to ``rows`` in a random order; when all are taken, further
-    inserts fail as duplicates.
+    Without ``auto_inc`` the ids are 1 to ``rows`` in a random order, and each worker has its
+    share of them; when it has used them up, its further inserts fail as duplicates.
     """
     return _workload("insert", options, _insert(options), fresh_data=True, load_rows=False)

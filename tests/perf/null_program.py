@@ -18,9 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def null_rate(threads, seconds=3.0):
     """Return transactions/s of one worker among `threads`."""
-    driver = Driver(
-        Program(bk.workloads.null().spec()), None, threads=threads, duration_s=seconds
-    )
+    driver = Driver(Program(bk.workloads.null().spec()), None, threads=threads, duration_s=seconds)
     result = driver.run()
     return result["transactions"][0]["committed"] / result["measured_s"] / threads
 

@@ -1,0 +1,295 @@
+"""The steps of a transaction, as frozen values, and their plain form for the C core.
+
+In the SQL of a step, ``?`` is a parameter and ``{name}`` is replaced by the value of an integer
+register with known bounds (a table number, say): one statement is prepared for each value.
+`plain_steps` turns steps into the tuples that ``csrc/py_program.c`` reads. What a step is made
+of is checked as it is made; how steps go together is checked by ``csrc/program.c``.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from benchkit.errors import WorkloadError
+from benchkit.generators import Generator
+from benchkit.workloads import check
+
+RegisterType = Literal["integer", "real", "text"]
+Spec = tuple[object, ...]
+
+REGISTER_TYPES: tuple[str, ...] = get_args(RegisterType)
+BUILT_IN_REGISTER = "worker"
+
+
+@dataclass(frozen=True, slots=True)
+class Offset:
+    """The value of an integer register plus a constant, as a parameter or in a `Let`."""
+
+    register: str
+    plus: int
+
+    def __post_init__(self) -> None:
+        check.read_register("Offset", "register", self.register)
+        plus = check.read_integer("Offset", "plus", self.plus, -check.LARGEST)
+        object.__setattr__(self, "plus", plus)
+
+
+Source = str | Generator | Offset
+"""A parameter: a register's name, a generator drawn at that moment, or an `Offset`."""
+
+
+def _read_sources(owner: str, value: object) -> tuple[Source, ...]:
+    wanted = "a register's name, a generator such as uniform(1, 10) or constant(5), or an Offset"
+    return check.read_items(owner, "params", value, (str, Generator, Offset), wanted)
+
+
+@dataclass(frozen=True, slots=True)
+class Let:
+    """Draw a value into a register."""
+
+    register: str
+    source: Generator | Offset
+
+    def __post_init__(self) -> None:
+        check.read_register("Let", "register", self.register)
+        if not isinstance(self.source, Generator | Offset):
+            wanted = "a generator such as uniform(1, 10), or an Offset"
+            check.refuse(f"Let({self.register!r})", "source", wanted, self.source)
+
+
+@dataclass(frozen=True, slots=True)
+class Execute:
+    """Execute a prepared statement.
+
+    Parameters
+    ----------
+    sql : str
+        With ``?`` for parameters and ``{register}`` for a table number.
+    params : tuple of Source
+        One for each ``?``.
+    keep : tuple of (register, type)
+        Registers that take the first columns of the first row.
+    rollback_if_none : bool
+        End the transaction with ROLLBACK when a query finds no row or a change affects none.
+    name : str
+        How the statement is called in counts and histograms; by default the first word of
+        the SQL.
+    """
+
+    sql: str
+    params: tuple[Source, ...] = ()
+    keep: tuple[tuple[str, RegisterType], ...] = ()
+    rollback_if_none: bool = False
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        owner = f"Execute({check.show(self.sql)})"
+        check.read_text("Execute", "sql", self.sql)
+        params = _read_sources(owner, self.params)
+        marks = check.count_marks(self.sql)
+        if marks != len(params):
+            raise WorkloadError(f"{owner} has {marks} parameter marks (?) but {len(params)} params")
+        kinds = " or ".join(repr(kind) for kind in REGISTER_TYPES)
+        wanted = f"(register, type) with a type of {kinds}"
+        keep = check.read_pairs(owner, "keep", self.keep, (str,), wanted)
+        for register, kind in keep:
+            check.read_register(owner, "a register of keep", register)
+            if kind not in REGISTER_TYPES:
+                check.refuse(owner, f"the type of {register!r} in keep", kinds, kind)
+        object.__setattr__(self, "params", params)
+        object.__setattr__(self, "keep", keep)
+        name = self.name or check.first_word(self.sql)
+        object.__setattr__(self, "name", check.read_text(owner, "name", name))
+
+
+@dataclass(frozen=True, slots=True)
+class InsertRows:
+    """Append one row to a multi-row INSERT that is sent when its packet is full.
+
+    ``sql`` is the text up to VALUES; the packet holds 512 KiB. What is left at the end of the
+    run is sent then. Of registers, only ``{worker}`` may stand in the text.
+    """
+
+    sql: str
+    params: tuple[Source, ...]
+    name: str = "insert_rows"
+
+    def __post_init__(self) -> None:
+        owner = f"InsertRows({check.show(self.sql)})"
+        if not check.read_text("InsertRows", "sql", self.sql).rstrip().upper().endswith("VALUES"):
+            check.refuse("InsertRows", "sql", "an INSERT that ends with VALUES", self.sql)
+        for register in check.find_placeholders(self.sql):
+            if register != BUILT_IN_REGISTER:
+                raise WorkloadError(
+                    f"{owner}: rows of one packet go to one table, so that only "
+                    f"{{{BUILT_IN_REGISTER}}} can stand in its name, not {{{register}}}"
+                )
+        check.read_text(owner, "name", self.name)
+        object.__setattr__(self, "params", _read_sources(owner, self.params))
+
+
+@dataclass(frozen=True, slots=True)
+class Begin:
+    """BEGIN."""
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """COMMIT."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rollback:
+    """ROLLBACK; the transaction counts as rolled back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """Run the steps a fixed number of times (0 is fine)."""
+
+    times: int
+    steps: tuple["Step", ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "times", check.read_integer("Repeat", "times", self.times, 0))
+        object.__setattr__(self, "steps", read_steps("Repeat", self.steps))
+
+
+@dataclass(frozen=True, slots=True)
+class Choose:
+    """Run one of the branches; each is (weight, steps)."""
+
+    branches: tuple[tuple[float, tuple["Step", ...]], ...]
+
+    def __post_init__(self) -> None:
+        wanted = "(weight, steps)"
+        branches = check.read_items("Choose", "branches", self.branches, (tuple, list), wanted)
+        for number, branch in enumerate(branches, 1):
+            if len(branch) != 2:
+                check.refuse("Choose", f"item {number} of branches", wanted, branch)
+        read = tuple(
+            (check.read_weight("Choose", "a weight", weight), read_steps("Choose", steps))
+            for weight, steps in branches
+        )
+        object.__setattr__(self, "branches", read)
+
+
+Step = Let | Execute | InsertRows | Begin | Commit | Rollback | Repeat | Choose
+
+
+def read_steps(owner: str, value: object) -> tuple[Step, ...]:
+    """Return steps as a tuple, or raise WorkloadError where something is none."""
+    names = [kind.__name__ for kind in get_args(Step)]
+    wanted = f"a step ({', '.join(names)})"
+    return check.read_items(owner, "steps", value, get_args(Step), wanted)
+
+
+def all_steps(steps: tuple[Step, ...]) -> Iterator[Step]:
+    """Yield the steps in order, those of a Repeat or Choose after it."""
+    for step in steps:
+        yield step
+        match step:
+            case Repeat(_, inner):
+                yield from all_steps(inner)
+            case Choose(branches):
+                for _, inner in branches:
+                    yield from all_steps(inner)
+
+
+def written_registers(steps: tuple[Step, ...]) -> Iterator[str]:
+    """Yield the registers that some step gives a value."""
+    for step in all_steps(steps):
+        match step:
+            case Let(register, _):
+                yield register
+            case Execute():
+                yield from (register for register, _ in step.keep)
+
+
+def read_registers(steps: tuple[Step, ...]) -> Iterator[str]:
+    """Yield the registers that some step takes a value from."""
+    for step in all_steps(steps):
+        match step:
+            case Let(_, Offset(register, _)):
+                yield register
+            case Execute() | InsertRows():
+                yield from check.find_placeholders(step.sql)
+                yield from (source for source in step.params if isinstance(source, str))
+                yield from (o.register for o in step.params if isinstance(o, Offset))
+
+
+def leaves_open(steps: tuple[Step, ...]) -> bool:
+    """Return whether the steps begin a transaction that none of them ends."""
+    begins = ends = False
+    for step in all_steps(steps):
+        begins |= isinstance(step, Begin)
+        ends |= isinstance(step, Commit | Rollback)
+        if isinstance(step, Execute):
+            ends |= check.first_word(step.sql) in ("commit", "rollback")
+    return begins and not ends
+
+
+class HiddenRegisters:
+    """Names for the registers behind generators that are written as parameters."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def next_name(self) -> str:
+        """Return a name that no other register has."""
+        self.count += 1
+        return f"_{self.count}"
+
+
+def _source_spec(register: str, source: Generator | Offset) -> Spec:
+    if isinstance(source, Offset):
+        return ("add", register, source.register, source.plus)
+    return ("let", register, source.spec())
+
+
+def _parameters(
+    params: tuple[Source, ...], hidden: HiddenRegisters
+) -> tuple[list[Spec], list[str]]:
+    """Return the draws that must come first, and the register of each parameter."""
+    draws: list[Spec] = []
+    registers: list[str] = []
+    for source in params:
+        if isinstance(source, str):
+            registers.append(source)
+        else:
+            registers.append(hidden.next_name())
+            draws.append(_source_spec(registers[-1], source))
+    return draws, registers
+
+
+def _execute_spec(step: Execute, hidden: HiddenRegisters) -> Iterator[Spec]:
+    draws, registers = _parameters(step.params, hidden)
+    yield from draws
+    yield ("execute", step.name, step.sql, registers, list(step.keep), step.rollback_if_none)
+
+
+def _insert_rows_spec(step: InsertRows, hidden: HiddenRegisters) -> Iterator[Spec]:
+    draws, registers = _parameters(step.params, hidden)
+    yield from draws
+    yield ("insert_rows", step.name, step.sql, registers)
+
+
+def _step_spec(step: Step, hidden: HiddenRegisters) -> Iterator[Spec]:
+    match step:
+        case Let(register, source):
+            yield _source_spec(register, source)
+        case Execute():
+            yield from _execute_spec(step, hidden)
+        case InsertRows():
+            yield from _insert_rows_spec(step, hidden)
+        case Begin() | Commit() | Rollback():
+            yield (type(step).__name__.lower(),)
+        case Repeat(times, steps):
+            yield ("repeat", times, plain_steps(steps, hidden))
+        case Choose(branches):
+            yield ("choose", [(float(w), plain_steps(s, hidden)) for w, s in branches])
+
+
+def plain_steps(steps: tuple[Step, ...], hidden: HiddenRegisters) -> list[Spec]:
+    """Return the plain form of the steps that the C core reads."""
+    return [spec for step in steps for spec in _step_spec(step, hidden)]
