@@ -40,8 +40,11 @@ static PyObject *connection_create(PyTypeObject *type, PyObject *arguments,
     }
     if (endpoint_from_keywords(keywords, &endpoint))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS status = connection_open(&endpoint, &connection, &error);
-    Py_END_ALLOW_THREADS if (status) return raise_error(state_of_type(type), &error);
+    Py_BEGIN_ALLOW_THREADS
+        status = connection_open(&endpoint, &connection, &error);
+    Py_END_ALLOW_THREADS
+    if (status)
+        return raise_error(state_of_type(type), &error);
     self = (struct py_connection *)type->tp_alloc(type, 0);
     if (!self) {
         connection_close(connection);
@@ -57,8 +60,10 @@ static PyObject *connection_py_close(struct py_connection *self,
     struct connection *connection = self->connection;
 
     self->connection = NULL;
-    Py_BEGIN_ALLOW_THREADS connection_close(connection);
-    Py_END_ALLOW_THREADS Py_RETURN_NONE;
+    Py_BEGIN_ALLOW_THREADS
+        connection_close(connection);
+    Py_END_ALLOW_THREADS
+    Py_RETURN_NONE;
 }
 
 static void connection_dealloc(struct py_connection *self)

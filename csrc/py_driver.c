@@ -113,8 +113,10 @@ static void driver_dealloc(struct py_driver *self)
     struct driver *driver = self->driver;
 
     self->driver = NULL;
-    Py_BEGIN_ALLOW_THREADS driver_free(driver);
-    Py_END_ALLOW_THREADS Py_XDECREF(self->program);
+    Py_BEGIN_ALLOW_THREADS
+        driver_free(driver);
+    Py_END_ALLOW_THREADS
+    Py_XDECREF(self->program);
     Py_XDECREF(self->endpoint_dict);
     type->tp_free(self);
     Py_DECREF(type);
@@ -160,9 +162,10 @@ static enum driver_event control(struct py_driver *self, PyObject *callback,
     enum driver_event event;
 
     do {
-        Py_BEGIN_ALLOW_THREADS event =
-            driver_wait(self->driver, SIGNAL_CHECK_NS, error);
-        Py_END_ALLOW_THREADS if (event == DRIVER_INTERVAL)
+        Py_BEGIN_ALLOW_THREADS
+            event = driver_wait(self->driver, SIGNAL_CHECK_NS, error);
+        Py_END_ALLOW_THREADS
+        if (event == DRIVER_INTERVAL)
             tell_interval(self, callback);
         if (PyErr_Occurred() || PyErr_CheckSignals()) {
             set_aside(pending);
@@ -182,8 +185,11 @@ static int start(struct py_driver *self)
         return -1;
     }
     self->running = true;
-    Py_BEGIN_ALLOW_THREADS status = driver_start(self->driver, &error);
-    Py_END_ALLOW_THREADS if (!status) return 0;
+    Py_BEGIN_ALLOW_THREADS
+        status = driver_start(self->driver, &error);
+    Py_END_ALLOW_THREADS
+    if (!status)
+        return 0;
     self->running = false;
     raise_error(state_of_type(Py_TYPE(self)), &error);
     return -1;

@@ -124,15 +124,19 @@ static int control(struct loader *loader, PyObject *callback, struct error *erro
     enum loader_event event = LOADER_RUNNING;
     int status;
 
-    Py_BEGIN_ALLOW_THREADS status = loader_start(loader, error);
-    Py_END_ALLOW_THREADS while (!status && event == LOADER_RUNNING)
-    {
-        Py_BEGIN_ALLOW_THREADS event = loader_wait(loader, WAIT_NS, error);
-        Py_END_ALLOW_THREADS status =
-            event == LOADER_FAILED ? -1 : tell_progress(loader, callback);
+    Py_BEGIN_ALLOW_THREADS
+        status = loader_start(loader, error);
+    Py_END_ALLOW_THREADS
+    while (!status && event == LOADER_RUNNING) {
+        Py_BEGIN_ALLOW_THREADS
+            event = loader_wait(loader, WAIT_NS, error);
+        Py_END_ALLOW_THREADS
+        status = event == LOADER_FAILED ? -1 : tell_progress(loader, callback);
     }
-    Py_BEGIN_ALLOW_THREADS loader_free(loader);
-    Py_END_ALLOW_THREADS return status;
+    Py_BEGIN_ALLOW_THREADS
+        loader_free(loader);
+    Py_END_ALLOW_THREADS
+    return status;
 }
 
 const char loader_load_doc[] =
