@@ -54,11 +54,21 @@ static PyObject *connection_create(PyTypeObject *type, PyObject *arguments,
     return (PyObject *)self;
 }
 
+static PyObject *raise_busy(const struct py_connection *self)
+{
+    struct error error;
+
+    error_set_database(&error, 0, "", "the connection is in use by another thread");
+    return raise_error(state_of_type(Py_TYPE(self)), &error);
+}
+
 static PyObject *connection_py_close(struct py_connection *self,
                                      PyObject *Py_UNUSED(ignored))
 {
     struct connection *connection = self->connection;
 
+    if (self->busy)
+        return raise_busy(self);
     self->connection = NULL;
     Py_BEGIN_ALLOW_THREADS
         connection_close(connection);
@@ -141,15 +151,17 @@ static struct connection *enter(struct py_connection *self)
 {
     struct error error;
 
-    if (self->connection && !self->busy) {
-        self->busy = true;
-        return self->connection;
+    if (self->busy) {
+        raise_busy(self);
+        return NULL;
     }
-    error_set_database(&error, 0, "",
-                       self->connection ? "the connection is in use by another thread"
-                                        : "the connection is closed");
-    raise_error(state_of_type(Py_TYPE(self)), &error);
-    return NULL;
+    if (!self->connection) {
+        error_set_database(&error, 0, "", "the connection is closed");
+        raise_error(state_of_type(Py_TYPE(self)), &error);
+        return NULL;
+    }
+    self->busy = true;
+    return self->connection;
 }
 
 /* Run `sql` into `collector`; 0, or -1 with an exception set. */
