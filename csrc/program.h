@@ -128,7 +128,6 @@ struct program {
     uint32_t handle_count; /* statements x variants */
     uint32_t rollback;     /* the ROLLBACK that workers send after an error */
     int64_t reconnect_every;
-    bool finished;
 };
 
 /* Built-in registers, present in every program. */
@@ -192,8 +191,7 @@ struct choose_block {
 
 int program_begin_choose(struct program *program, const double *weights, uint32_t count,
                          struct choose_block *block, struct error *error);
-int program_begin_branch(struct program *program, struct choose_block *block,
-                         struct error *error);
+void program_begin_branch(struct program *program, struct choose_block *block);
 int program_end_branch(struct program *program, struct choose_block *block,
                        struct error *error);
 void program_end_choose(struct program *program, struct choose_block *block);
@@ -201,15 +199,18 @@ void program_end_choose(struct program *program, struct choose_block *block);
 int program_add_session(struct program *program, const char *sql, struct error *error);
 
 /* Error numbers to retry or to tolerate. */
-int program_add_retry(struct program *program, uint32_t number, struct error *error);
-int program_add_tolerate(struct program *program, uint32_t number, struct error *error);
+int program_add_retry(struct program *program, int64_t number, struct error *error);
+int program_add_tolerate(struct program *program, int64_t number, struct error *error);
+
+/* Log in anew after every so many transactions; 0: never. */
+int program_set_reconnect(struct program *program, int64_t transactions,
+                          struct error *error);
 
 /* Check the whole; nothing may be added afterwards. */
 int program_finish(struct program *program, struct error *error);
 
-/* One more instruction; for the two files that build programs. */
-int program_emit(struct program *program, const struct instruction *instruction,
-                 struct error *error);
+/* False for a program that executes no statement at all. */
+bool program_needs_server(const struct program *program);
 
 /* The text of variant `variant` of a statement for worker `worker` (from 1) into a
  * buffer that the caller frees. */

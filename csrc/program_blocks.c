@@ -5,7 +5,9 @@
 
 #include "array.h"
 #include "error.h"
+#include "program_build.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,9 +52,10 @@ static int set_weights(struct program_choice *choice, const double *weights,
     if (!choice->cumulative || !choice->targets)
         return error_set_memory(error);
     for (uint32_t i = 0; i < count; i++) {
-        if (!(weights[i] > 0) || weights[i] > 1e9)
+        if (!program_weight_is_fine(weights[i]))
             return error_set(error, ERROR_INVALID,
-                             "branch %u of a choice has weight %g; it must be above 0",
+                             "branch %u of a choice has weight %g; it must be above 0 "
+                             "and at most 1e9",
                              i + 1, weights[i]);
         sum += weights[i];
         choice->cumulative[i] = sum;
@@ -98,17 +101,14 @@ int program_begin_choose(struct program *program, const double *weights, uint32_
     return emit_blank(program, OP_CHOOSE, block->choice, error);
 }
 
-int program_begin_branch(struct program *program, struct choose_block *block,
-                         struct error *error)
+void program_begin_branch(struct program *program, struct choose_block *block)
 {
     struct program_choice *choice = &program->choices[block->choice];
 
-    if (block->branch >= choice->count)
-        return error_set(error, ERROR_INTERNAL, "a branch too many");
+    assert(block->branch < choice->count);
     choice->targets[block->branch] = program->instruction_count;
     for (uint32_t i = 0; i < program->register_count; i++)
         program->registers[i].defined = i < block->registers && block->defined[i];
-    return 0;
 }
 
 int program_end_branch(struct program *program, struct choose_block *block,
