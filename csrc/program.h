@@ -78,7 +78,7 @@ enum statement_mode {
     MODE_ROWS      /* a batch of rows */
 };
 
-enum { NO_REGISTER = UINT32_MAX };
+#define NO_REGISTER UINT32_MAX
 
 /* One statement, in `variants` forms: {register} in its SQL is replaced by each value
  * of that register. Without one there is a single form. */
@@ -182,11 +182,12 @@ int program_end_repeat(struct program *program, uint32_t mark, struct error *err
  * program_begin_branch, its steps, program_end_branch; then program_end_choose. */
 struct choose_block {
     uint32_t choice;
-    uint32_t branch;    /* the next one */
-    uint32_t *jumps;    /* instruction at the end of each branch; owned */
-    bool *defined;      /* registers defined before the choice; owned */
-    bool *defined_all;  /* ... and in every branch so far; owned */
-    uint32_t registers; /* length of both */
+    uint32_t branch;      /* the next one */
+    uint32_t *jumps;      /* instruction at the end of each branch; owned */
+    bool *before;         /* registers with a value before the choice; owned */
+    uint32_t registers;   /* how many there were then */
+    uint32_t *defined_in; /* by register: branches that end with a value; owned */
+    uint32_t counted;     /* registers there */
 };
 
 int program_begin_choose(struct program *program, const double *weights, uint32_t count,
