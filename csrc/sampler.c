@@ -251,6 +251,15 @@ static int64_t end_of(const struct schedule *schedule)
     return atomic_load_explicit(&schedule->end_ns, memory_order_relaxed);
 }
 
+/* True when a row that ends at `time_ns`, or now, might end behind the measurement. In
+ * a counted run that cannot be while there is a transaction yet to begin. */
+static bool is_for_the_end(const struct schedule *schedule, int64_t time_ns)
+{
+    return time_ns >= end_of(schedule) ||
+           (schedule->counted &&
+            atomic_load_explicit(&schedule->remaining, memory_order_relaxed) <= 0);
+}
+
 int64_t sampler_due_ns(const struct sampler *sampler)
 {
     const struct schedule *schedule = sampler->of.schedule;
@@ -258,7 +267,7 @@ int64_t sampler_due_ns(const struct sampler *sampler)
 
     if (sampler->row_ns < schedule->measure_ns && due_ns > schedule->measure_ns)
         due_ns = schedule->measure_ns;
-    return due_ns < end_of(schedule) ? due_ns : INT64_MAX;
+    return is_for_the_end(schedule, due_ns) ? INT64_MAX : due_ns;
 }
 
 int sampler_take_due(struct sampler *sampler, int64_t now_ns, struct error *error)
@@ -267,7 +276,7 @@ int sampler_take_due(struct sampler *sampler, int64_t now_ns, struct error *erro
     int64_t measure_ns = schedule->measure_ns;
     int64_t whole_ns;
 
-    if (now_ns >= end_of(schedule))
+    if (is_for_the_end(schedule, now_ns))
         return 0;
     if (sampler->row_ns < measure_ns && now_ns >= measure_ns) {
         sampler->warmup_ns = sampler->row_ns;

@@ -153,6 +153,21 @@ static void test_look_behind_the_end_leaves_the_row_to_the_end(void)
     bench_close(&bench);
 }
 
+static void test_row_waits_for_the_end_once_the_last_transaction_has_begun(void)
+{
+    struct bench bench;
+
+    bench_open(&bench, 0, INT64_MAX);
+    bench.schedule.counted = true;
+    bench.schedule.remaining = 1;
+    CHECK(look(&bench, 10) == 1 && sampler_due_ns(&bench.sampler) == 20);
+    bench.schedule.remaining = 0;
+    CHECK(look(&bench, 20) == 0 && sampler_due_ns(&bench.sampler) == INT64_MAX);
+    CHECK(finish(&bench, 17, 17) == 1);
+    CHECK(is_row(&bench, 1, PHASE_MEASUREMENT, 10, 17));
+    bench_close(&bench);
+}
+
 static void test_run_stopped_in_its_warmup_has_no_measurement(void)
 {
     struct bench bench;
@@ -216,6 +231,7 @@ int main(void)
     RUN(test_late_look_makes_one_longer_row);
     RUN(test_late_look_keeps_the_warmup_apart);
     RUN(test_look_behind_the_end_leaves_the_row_to_the_end);
+    RUN(test_row_waits_for_the_end_once_the_last_transaction_has_begun);
     RUN(test_run_stopped_in_its_warmup_has_no_measurement);
     RUN(test_run_shorter_than_an_interval_has_a_row_for_each_phase);
     RUN(test_rows_hold_what_came_since_the_last_one_of_their_phase);
