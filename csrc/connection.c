@@ -9,6 +9,7 @@
 
 #include "error.h"
 #include "value.h"
+#include "wire.h"
 
 #include <errmsg.h>
 #include <mysql.h>
@@ -17,8 +18,12 @@
 #include <string.h>
 #include <sys/socket.h>
 
+enum { DEPRECATE_EOF = 1 << 24 }; /* a client flag that older headers lack */
+
 struct connection {
     MYSQL *mysql;
+    struct wire wire;
+    bool direct; /* the wire may be used: no TLS */
     /* -1: not connected (any more). Relaxed: the number itself is all that is shared.
      * libmariadb closes the socket when the connection is lost; it must be forgotten
      * then, or another one with the same number would be cut off. */
@@ -28,9 +33,13 @@ struct connection {
 struct statement {
     struct connection *connection;
     MYSQL_STMT *handle;
+    struct wire *wire;     /* NULL: executed by libmariadb */
+    struct value **values; /* the parameters; owned array of borrowed values */
+    unsigned int value_count;
+    bool types_sent;
     MYSQL_BIND *parameters;
     MYSQL_BIND *columns; /* as many as the result has; those not kept are skipped */
-    struct value **kept;
+    struct value **kept; /* registers for the first columns; as values */
     unsigned int kept_count;
     bool look_for_row;
     bool columns_bound;
@@ -90,6 +99,7 @@ int connection_open(const struct endpoint *endpoint, struct connection **result,
 {
     struct connection *connection = calloc(1, sizeof *connection);
     const char *host = endpoint->socket ? NULL : endpoint->host;
+    int socket;
 
     if (!connection)
         return error_set_memory(error);
@@ -106,7 +116,14 @@ int connection_open(const struct endpoint *endpoint, struct connection **result,
         connection_close(connection);
         return -1;
     }
-    set_socket(connection, (int)mysql_get_socket(connection->mysql));
+    socket = (int)mysql_get_socket(connection->mysql);
+    set_socket(connection, socket);
+    connection->direct = !mysql_get_ssl_cipher(connection->mysql);
+    if (wire_init(&connection->wire, socket,
+                  connection->mysql->client_flag & DEPRECATE_EOF, error)) {
+        connection_close(connection);
+        return -1;
+    }
     *result = connection;
     return 0;
 }
@@ -115,6 +132,7 @@ void connection_close(struct connection *connection)
 {
     if (!connection)
         return;
+    wire_fini(&connection->wire);
     if (connection->mysql)
         mysql_close(connection->mysql);
     free(connection);
@@ -153,6 +171,8 @@ static int skip_results(struct connection *connection, struct reply *reply,
 int connection_command(struct connection *connection, const char *sql, size_t length,
                        struct reply *reply, struct error *error)
 {
+    if (connection->direct && length <= WIRE_TEXT_MAX)
+        return wire_query(&connection->wire, sql, length, reply, error);
     memset(reply, 0, sizeof *reply);
     if (mysql_real_query(connection->mysql, sql, (unsigned long)length))
         return set_connection_error(connection, error);
@@ -235,8 +255,20 @@ static void bind_value(MYSQL_BIND *bind, struct value *value)
     bind->is_null = &value->is_null;
 }
 
-static int bind_parameters(struct statement *statement,
-                           const struct statement_text *text, struct error *error)
+static int copy_pointers(struct value *const *from, unsigned int count,
+                         struct value ***to, struct error *error)
+{
+    *to = calloc(count ? count : 1, sizeof **to);
+    if (!*to)
+        return error_set_memory(error);
+    for (unsigned int i = 0; i < count; i++)
+        (*to)[i] = from[i];
+    return 0;
+}
+
+/* The caller's arrays are borrowed for the call only. */
+static int copy_values(const struct statement_text *text, struct statement *statement,
+                       struct error *error)
 {
     unsigned long wanted = mysql_stmt_param_count(statement->handle);
 
@@ -244,29 +276,28 @@ static int bind_parameters(struct statement *statement,
         return error_set(error, ERROR_INVALID,
                          "statement has %lu parameter marks but %u values: %.*s",
                          wanted, text->parameter_count, (int)text->length, text->sql);
-    if (!wanted)
-        return 0;
-    statement->parameters = calloc(wanted, sizeof *statement->parameters);
-    if (!statement->parameters)
-        return error_set_memory(error);
-    for (unsigned int i = 0; i < wanted; i++)
-        bind_value(&statement->parameters[i], text->parameters[i]);
-    if (mysql_stmt_bind_param(statement->handle, statement->parameters))
-        return set_statement_error(statement, error);
-    return 0;
+    statement->value_count = text->parameter_count;
+    statement->kept_count = text->kept_count;
+    if (copy_pointers(text->parameters, text->parameter_count, &statement->values,
+                      error))
+        return -1;
+    return copy_pointers(text->kept, text->kept_count, &statement->kept, error);
 }
 
-static int set_kept(struct statement *statement, const struct statement_text *text,
-                    struct error *error)
+/* For libmariadb; the wire reads the values itself. */
+static int bind_parameters(struct statement *statement, struct error *error)
 {
-    statement->look_for_row = text->look_for_row || text->kept_count;
-    if (!text->kept_count)
+    unsigned int count = statement->value_count;
+
+    if (statement->wire || !count)
         return 0;
-    statement->kept = calloc(text->kept_count, sizeof *statement->kept);
-    if (!statement->kept)
+    statement->parameters = calloc(count, sizeof *statement->parameters);
+    if (!statement->parameters)
         return error_set_memory(error);
-    memcpy(statement->kept, text->kept, text->kept_count * sizeof *statement->kept);
-    statement->kept_count = text->kept_count;
+    for (unsigned int i = 0; i < count; i++)
+        bind_value(&statement->parameters[i], statement->values[i]);
+    if (mysql_stmt_bind_param(statement->handle, statement->parameters))
+        return set_statement_error(statement, error);
     return 0;
 }
 
@@ -289,8 +320,11 @@ int connection_prepare(struct connection *connection, const struct statement_tex
     if (!statement)
         return error_set_memory(error);
     statement->connection = connection;
-    if (set_kept(statement, text, error) || prepare(statement, text, error) ||
-        bind_parameters(statement, text, error)) {
+    statement->look_for_row = text->look_for_row || text->kept_count;
+    if (connection->direct && !text->kept_count) /* kept columns need decoding */
+        statement->wire = &connection->wire;
+    if (prepare(statement, text, error) || copy_values(text, statement, error) ||
+        bind_parameters(statement, error)) {
         statement_free(statement);
         return -1;
     }
@@ -373,11 +407,24 @@ static int skip_rest(const struct statement *statement, struct error *error)
     return more > 0 ? set_statement_error(statement, error) : 0;
 }
 
+static int execute_directly(struct statement *statement, struct reply *reply,
+                            struct error *error)
+{
+    bool send_types = !statement->types_sent;
+
+    statement->types_sent = true;
+    return wire_execute(statement->wire, (uint32_t)statement->handle->stmt_id,
+                        statement->values, statement->value_count, send_types, reply,
+                        error);
+}
+
 int statement_execute(struct statement *statement, struct reply *reply,
                       struct error *error)
 {
     MYSQL_STMT *handle = statement->handle;
 
+    if (statement->wire)
+        return execute_directly(statement, reply, error);
     memset(reply, 0, sizeof *reply);
     if (mysql_stmt_execute(handle))
         return set_statement_error(statement, error);
@@ -401,9 +448,10 @@ void statement_free(struct statement *statement)
         return;
     if (statement->handle)
         mysql_stmt_close(statement->handle);
+    free(statement->values);
+    free(statement->kept);
     free(statement->parameters);
     free(statement->columns);
-    free(statement->kept);
     free(statement);
 }
 

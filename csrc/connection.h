@@ -7,10 +7,13 @@
  * their parameters and kept columns bound once to `struct value`s that must neither
  * move nor go away before the statement does. Results are skipped, not stored.
  *
- * Errors come from the statement handle where there is one, with number and SQLSTATE.
+ * On a connection without TLS the statements themselves go through wire.h, the rest
+ * through libmariadb. Errors have the statement's own number and SQLSTATE.
  */
 #ifndef BENCHKIT_CONNECTION_H
 #define BENCHKIT_CONNECTION_H
+
+#include "reply.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,16 +36,8 @@ struct endpoint {
     unsigned int connect_timeout_s; /* 0: the library's default */
 };
 
-/* What a statement did. */
-struct reply {
-    uint64_t affected_rows; /* 0 where there was a result set */
-    bool has_result;        /* a result set came, even an empty one */
-    bool found;             /* a first row was seen, or rows were affected; only by
-                               statement_execute(), and where it was to look */
-};
-
-/* What to prepare. Text and arrays are borrowed for the call, the values that the
- * arrays point at for the life of the statement. */
+/* What to prepare. Text and arrays are borrowed for the call, the values themselves
+ * for the life of the statement. */
 struct statement_text {
     const char *sql;
     size_t length;
