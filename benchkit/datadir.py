@@ -31,8 +31,10 @@ _TEMPORARY_PREFIX = "tmp-"
 _SOCKET_NAME = "mysql.sock"
 _SOCKET_PATH_LIMIT = 107  # bytes in sockaddr_un, less the final zero
 
-# A predecessor whose owner was killed has 10 s to shut down, see watchdog.LIMIT_S.
-_PREDECESSOR_LIMIT_S = 20.0
+# How long a server may take to shut down once its owner is gone. Few are killed for it: those
+# that were told to stop in the middle of their start, which hangs them.
+_GONE_LIMIT_S = 5.0
+_PREDECESSOR_LIMIT_S = _GONE_LIMIT_S + 10.0
 _PREDECESSOR_PAUSE_S = 0.02
 
 
@@ -87,7 +89,8 @@ class ServerDirectory:
         Raises
         ------
         ServerError
-            When another server uses it, or its user cannot reach it or owns not the data.
+            When another server uses it, or its user cannot reach it or does not own
+            the data.
         OSError
             When it cannot be made.
         """
@@ -151,7 +154,8 @@ class ServerDirectory:
         user = self.account
         account = None if user is None else (user.uid, user.gid, list(user.groups))
         remove = [str(path) for path in self._leftovers()]
-        return Order(argv, str(self.path), os.getpid(), account, self._lock_fd, remove)
+        limit_s = 0.0 if self.temporary else _GONE_LIMIT_S
+        return Order(argv, str(self.path), os.getpid(), account, self._lock_fd, remove, limit_s)
 
     def _leftovers(self) -> list[Path]:
         folders = [self.path] if self.temporary else []

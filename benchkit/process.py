@@ -17,7 +17,7 @@ from benchkit.errors import ServerError
 from benchkit.watchdog import STOP, Order
 
 # The watchdog kills a program that does not stop; a little later it must have ended too.
-_STOP_LIMIT_S = watchdog.LIMIT_S[STOP] + 10.0
+_STOP_LIMIT_S = watchdog.STOP_LIMIT_S + 10.0
 
 
 class WatchedProcess:

@@ -26,9 +26,7 @@ STOP = b"s"
 KILL = b"k"
 _GONE = b""
 
-# Seconds from SIGTERM to SIGKILL: an owner who asked waits for a clean shutdown; a dead one
-# only wants the directory back.
-LIMIT_S = {STOP: 300.0, KILL: 0.0, _GONE: 10.0}
+STOP_LIMIT_S = 300.0  # from SIGTERM to SIGKILL, for an owner who waits for a clean shutdown
 
 _LOOK_AGAIN_S = 1.0  # how soon a dead owner is noticed if something else holds its pipe
 _STDIN, _STDOUT, _STDERR = 0, 1, 2
@@ -42,6 +40,8 @@ class Order(NamedTuple):
 
     `account` is (uid, gid, groups) to drop to. `lock_fd` is the locked file of the server's
     directory; program and watchdog both keep it, so the lock lasts as long as either does.
+    `gone_limit_s` is how long the program may take to end once its owner is gone; with 0 it
+    is killed at once.
     """
 
     argv: list[str]
@@ -50,6 +50,7 @@ class Order(NamedTuple):
     account: tuple[int, int, list[int]] | None
     lock_fd: int
     remove: list[str]
+    gone_limit_s: float
 
 
 def main() -> int:
@@ -123,6 +124,7 @@ def _raise_open_files() -> None:
 
 def _supervise(order: Order, pid: int, signals: int) -> tuple[int, bool]:
     """Wait for the end of the program; return its exit code and whether the owner is gone."""
+    limit_s = {STOP: STOP_LIMIT_S, KILL: 0.0, _GONE: order.gone_limit_s}
     sources = [_STDIN, signals]
     deadline = math.inf
     owner_gone = False
@@ -133,9 +135,9 @@ def _supervise(order: Order, pid: int, signals: int) -> tuple[int, bool]:
         if command is None or (owner_gone and command == _GONE):
             continue
         owner_gone = command == _GONE
-        deadline = time.monotonic() + LIMIT_S[command]
+        deadline = time.monotonic() + limit_s[command]
         write_lock_state(order.lock_fd, order.owner, pid, stopping=True)
-        _signal_group(pid, signal.SIGKILL if command == KILL else signal.SIGTERM)
+        _signal_group(pid, signal.SIGTERM if limit_s[command] else signal.SIGKILL)
     return code, owner_gone or os.getppid() != order.owner
 
 

@@ -9,6 +9,7 @@
 
 #include "error.h"
 #include "value.h"
+#include "wire.h"
 
 #include <errmsg.h>
 #include <mysql.h>
@@ -17,17 +18,25 @@
 #include <string.h>
 #include <sys/socket.h>
 
+enum { DEPRECATE_EOF = 1 << 24 }; /* a client flag that older headers lack */
+
 struct connection {
     MYSQL *mysql;
+    struct wire wire;
+    bool direct;                 /* the wire may be used: no TLS */
     pthread_mutex_t socket_lock; /* guards socket against close during interrupt */
     int socket;                  /* -1: not connected (any more) */
 };
 
 struct statement {
     MYSQL_STMT *handle;
+    struct wire *wire;     /* NULL: executed by libmariadb */
+    struct value **values; /* the parameters; owned array of borrowed values */
+    unsigned int value_count;
+    bool types_sent;
     MYSQL_BIND *parameters;
     MYSQL_BIND *columns; /* as many as the result has; those not kept are skipped */
-    struct value *const *kept;
+    struct value **kept; /* registers for the first columns; as values */
     unsigned int kept_count;
     bool look_for_row;
     bool columns_bound;
@@ -92,6 +101,12 @@ int connection_open(const struct endpoint *endpoint, struct connection **result,
         return -1;
     }
     connection->socket = (int)mysql_get_socket(connection->mysql);
+    connection->direct = !mysql_get_ssl_cipher(connection->mysql);
+    if (wire_init(&connection->wire, connection->socket,
+                  connection->mysql->client_flag & DEPRECATE_EOF, error)) {
+        connection_close(connection);
+        return -1;
+    }
     *result = connection;
     return 0;
 }
@@ -103,6 +118,7 @@ void connection_close(struct connection *connection)
     pthread_mutex_lock(&connection->socket_lock);
     connection->socket = -1;
     pthread_mutex_unlock(&connection->socket_lock);
+    wire_fini(&connection->wire);
     if (connection->mysql)
         mysql_close(connection->mysql);
     pthread_mutex_destroy(&connection->socket_lock);
@@ -143,6 +159,8 @@ static int skip_results(struct connection *connection, struct reply *reply,
 int connection_command(struct connection *connection, const char *sql, size_t length,
                        struct reply *reply, struct error *error)
 {
+    if (connection->direct && length <= WIRE_TEXT_MAX)
+        return wire_query(&connection->wire, sql, length, reply, error);
     memset(reply, 0, sizeof *reply);
     if (mysql_real_query(connection->mysql, sql, (unsigned long)length))
         return set_connection_error(connection, error);
@@ -225,8 +243,20 @@ static void bind_value(MYSQL_BIND *bind, struct value *value)
     bind->is_null = &value->is_null;
 }
 
-static int bind_parameters(struct statement *statement,
-                           const struct statement_text *text, struct error *error)
+static int copy_pointers(struct value *const *from, unsigned int count,
+                         struct value ***to, struct error *error)
+{
+    *to = calloc(count ? count : 1, sizeof **to);
+    if (!*to)
+        return error_set_memory(error);
+    for (unsigned int i = 0; i < count; i++)
+        (*to)[i] = from[i];
+    return 0;
+}
+
+/* The caller's arrays are borrowed for the call only. */
+static int copy_values(const struct statement_text *text, struct statement *statement,
+                       struct error *error)
 {
     unsigned long wanted = mysql_stmt_param_count(statement->handle);
 
@@ -234,13 +264,26 @@ static int bind_parameters(struct statement *statement,
         return error_set(error, ERROR_INVALID,
                          "statement has %lu parameter marks but %u values: %.*s",
                          wanted, text->parameter_count, (int)text->length, text->sql);
-    if (!wanted)
+    statement->value_count = text->parameter_count;
+    statement->kept_count = text->kept_count;
+    if (copy_pointers(text->parameters, text->parameter_count, &statement->values,
+                      error))
+        return -1;
+    return copy_pointers(text->kept, text->kept_count, &statement->kept, error);
+}
+
+/* For libmariadb; the wire reads the values itself. */
+static int bind_parameters(struct statement *statement, struct error *error)
+{
+    unsigned int count = statement->value_count;
+
+    if (statement->wire || !count)
         return 0;
-    statement->parameters = calloc(wanted, sizeof *statement->parameters);
+    statement->parameters = calloc(count, sizeof *statement->parameters);
     if (!statement->parameters)
         return error_set_memory(error);
-    for (unsigned int i = 0; i < wanted; i++)
-        bind_value(&statement->parameters[i], text->parameters[i]);
+    for (unsigned int i = 0; i < count; i++)
+        bind_value(&statement->parameters[i], statement->values[i]);
     if (mysql_stmt_bind_param(statement->handle, statement->parameters))
         return set_statement_error(statement->handle, error);
     return 0;
@@ -253,9 +296,9 @@ int connection_prepare(struct connection *connection, const struct statement_tex
 
     if (!statement)
         return error_set_memory(error);
-    statement->kept = text->kept;
-    statement->kept_count = text->kept_count;
     statement->look_for_row = text->look_for_row || text->kept_count;
+    if (connection->direct && !text->kept_count) /* kept columns need decoding */
+        statement->wire = &connection->wire;
     statement->handle = mysql_stmt_init(connection->mysql);
     if (!statement->handle) {
         error_set_memory(error);
@@ -265,7 +308,7 @@ int connection_prepare(struct connection *connection, const struct statement_tex
         set_statement_error(statement->handle, error);
         goto cleanup;
     }
-    if (bind_parameters(statement, text, error))
+    if (copy_values(text, statement, error) || bind_parameters(statement, error))
         goto cleanup;
     *result = statement;
     return 0;
@@ -340,11 +383,24 @@ static int skip_rest(MYSQL_STMT *handle, struct error *error)
     return more > 0 ? set_statement_error(handle, error) : 0;
 }
 
+static int execute_directly(struct statement *statement, struct reply *reply,
+                            struct error *error)
+{
+    bool send_types = !statement->types_sent;
+
+    statement->types_sent = true;
+    return wire_execute(statement->wire, (uint32_t)statement->handle->stmt_id,
+                        statement->values, statement->value_count, send_types, reply,
+                        error);
+}
+
 int statement_execute(struct statement *statement, struct reply *reply,
                       struct error *error)
 {
     MYSQL_STMT *handle = statement->handle;
 
+    if (statement->wire)
+        return execute_directly(statement, reply, error);
     memset(reply, 0, sizeof *reply);
     if (mysql_stmt_execute(handle))
         return set_statement_error(handle, error);
@@ -368,6 +424,8 @@ void statement_free(struct statement *statement)
         return;
     if (statement->handle)
         mysql_stmt_close(statement->handle);
+    free(statement->values);
+    free(statement->kept);
     free(statement->parameters);
     free(statement->columns);
     free(statement);

@@ -6,10 +6,13 @@
  * their parameters and kept columns bound once to `struct value`s that must neither
  * move nor go away before the statement does. Results are skipped, not stored.
  *
- * Errors come from the statement handle where there is one, with number and SQLSTATE.
+ * On a connection without TLS the statements themselves go through wire.h, the rest
+ * through libmariadb. Errors have the statement's own number and SQLSTATE.
  */
 #ifndef BENCHKIT_CONNECTION_H
 #define BENCHKIT_CONNECTION_H
+
+#include "reply.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,14 +35,7 @@ struct endpoint {
     unsigned int connect_timeout_s; /* 0: the library's default */
 };
 
-/* What a statement did. */
-struct reply {
-    uint64_t affected_rows; /* 0 where there was a result set */
-    bool has_result;        /* a result set came, even an empty one */
-    bool found; /* a first row was seen (asked for), or rows were affected */
-};
-
-/* What to prepare. Arrays and text are borrowed: the text for the call, the values
+/* What to prepare. Text and arrays are borrowed for the call, the values themselves
  * for the life of the statement. */
 struct statement_text {
     const char *sql;

@@ -1,0 +1,16 @@
+/*
+ * What a statement did.
+ */
+#ifndef BENCHKIT_REPLY_H
+#define BENCHKIT_REPLY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct reply {
+    uint64_t affected_rows; /* 0 where there was a result set */
+    bool has_result;        /* a result set came, even an empty one */
+    bool found;             /* a row came (where it was looked for), or was affected */
+};
+
+#endif

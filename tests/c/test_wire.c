@@ -1,0 +1,302 @@
+/*
+ * The wire against a socket pair: what is sent, byte by byte, and what is made of
+ * replies, whole, in pieces, and damaged. A reply is written before the request, so
+ * one thread is enough.
+ */
+#include "check.h"
+
+#include "error.h"
+#include "reply.h"
+#include "rng.h"
+#include "value.h"
+#include "wire.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { CLIENT, SERVER };
+
+struct link {
+    int ends[2];
+    struct wire wire;
+    struct reply reply;
+    struct error error;
+};
+
+static void link_open(struct link *link, bool ends_with_ok)
+{
+    int large = 1 << 20;
+
+    memset(link, 0, sizeof *link);
+    CHECK(!socketpair(AF_UNIX, SOCK_STREAM, 0, link->ends));
+    setsockopt(link->ends[SERVER], SOL_SOCKET, SO_SNDBUF, &large, sizeof large);
+    CHECK(!wire_init(&link->wire, link->ends[CLIENT], ends_with_ok, &link->error));
+}
+
+static void link_close(struct link *link)
+{
+    wire_fini(&link->wire);
+    close(link->ends[CLIENT]);
+    close(link->ends[SERVER]);
+}
+
+/* One packet, as the server would send it. */
+static void answer(struct link *link, const char *payload, size_t length)
+{
+    unsigned char header[4] = {(unsigned char)length, (unsigned char)(length >> 8),
+                               (unsigned char)(length >> 16), 1};
+
+    CHECK(write(link->ends[SERVER], header, sizeof header) == sizeof header);
+    CHECK(write(link->ends[SERVER], payload, length) == (ssize_t)length);
+}
+
+#define ANSWER(link, text) answer(link, text, sizeof(text) - 1)
+
+static int query(struct link *link, const char *sql)
+{
+    return wire_query(&link->wire, sql, strlen(sql), &link->reply, &link->error);
+}
+
+static void test_query_is_one_packet_with_the_text(void)
+{
+    struct link link;
+    char sent[32];
+
+    link_open(&link, false);
+    ANSWER(&link, "\0\0\0\2\0\0\0");
+    CHECK(!query(&link, "BEGIN"));
+    CHECK(read(link.ends[SERVER], sent, sizeof sent) == 10);
+    CHECK(!memcmp(sent, "\6\0\0\0\3BEGIN", 10));
+    CHECK(!link.reply.has_result && !link.reply.found);
+    link_close(&link);
+}
+
+static void test_execute_sends_types_once_and_values_each_time(void)
+{
+    struct value number = {.type = VALUE_INTEGER, .integer = -2};
+    struct value text = {.type = VALUE_TEXT, .text = (char[]){"abc"}, .length = 3};
+    struct value none = {.type = VALUE_REAL, .is_null = 1};
+    struct value *values[] = {&number, &text, &none};
+    struct link link;
+    char sent[64];
+
+    link_open(&link, false);
+    ANSWER(&link, "\0\3\0\2\0\0\0");
+    CHECK(!wire_execute(&link.wire, 7, values, 3, true, &link.reply, &link.error));
+    CHECK(read(link.ends[SERVER], sent, sizeof sent) == 34);
+    CHECK(!memcmp(sent,
+                  "\36\0\0\0\27\7\0\0\0\0\1\0\0\0" /* head */
+                  "\4\1"                           /* the third is NULL; types come */
+                  "\10\0\376\0\5\0"
+                  "\376\377\377\377\377\377\377\377\3abc",
+                  34));
+    CHECK(link.reply.affected_rows == 3 && link.reply.found);
+    ANSWER(&link, "\0\0\0\2\0\0\0");
+    CHECK(!wire_execute(&link.wire, 7, values, 3, false, &link.reply, &link.error));
+    CHECK(read(link.ends[SERVER], sent, sizeof sent) == 28);
+    CHECK(!link.reply.found);
+    link_close(&link);
+}
+
+static void test_rows_are_skipped_and_found(void)
+{
+    struct link link;
+
+    link_open(&link, false);
+    ANSWER(&link, "\1\1"); /* one column, described */
+    ANSWER(&link, "column");
+    ANSWER(&link, "\376\0\0\2\0");
+    ANSWER(&link, "\3row");
+    ANSWER(&link, "\376\0\0\2\0");
+    CHECK(!query(&link, "SELECT 1"));
+    CHECK(link.reply.has_result && link.reply.found);
+    CHECK(link.reply.affected_rows == 0);
+    link_close(&link);
+}
+
+static void test_result_without_descriptions_or_rows(void)
+{
+    struct link link;
+
+    link_open(&link, false);
+    ANSWER(&link, "\1\0");
+    ANSWER(&link, "\376\0\0\2\0");
+    ANSWER(&link, "\376\0\0\2\0");
+    CHECK(!query(&link, "SELECT 1 FROM dual WHERE 0"));
+    CHECK(link.reply.has_result && !link.reply.found);
+    link_close(&link);
+}
+
+static void test_results_that_end_with_ok(void)
+{
+    struct link link;
+
+    link_open(&link, true);
+    ANSWER(&link, "\1");
+    ANSWER(&link, "column");
+    ANSWER(&link, "\3row");
+    ANSWER(&link, "\376\0\0\2\0\0\0");
+    CHECK(!query(&link, "SELECT 1"));
+    CHECK(link.reply.has_result && link.reply.found);
+    link_close(&link);
+}
+
+static void test_further_results_are_read(void)
+{
+    struct link link;
+
+    link_open(&link, false);
+    ANSWER(&link, "\1\0");
+    ANSWER(&link, "\376\0\0\2\0");
+    ANSWER(&link, "\376\0\0\12\0"); /* more results */
+    ANSWER(&link, "\0\5\0\2\0\0\0");
+    CHECK(!query(&link, "CALL p()"));
+    CHECK(link.reply.has_result);
+    ANSWER(&link, "\0\1\0\2\0\0\0");
+    CHECK(!query(&link, "DELETE"));
+    CHECK(link.reply.affected_rows == 1);
+    link_close(&link);
+}
+
+static void test_error_has_number_state_and_text(void)
+{
+    struct link link;
+
+    link_open(&link, false);
+    ANSWER(&link, "\377\275\4#40001Deadlock found");
+    CHECK(query(&link, "UPDATE"));
+    CHECK(link.error.kind == ERROR_DATABASE && link.error.number == 1213);
+    CHECK(!strcmp(link.error.sqlstate, "40001"));
+    CHECK(!strcmp(link.error.message, "Deadlock found"));
+    link_close(&link);
+}
+
+static void test_long_error_leaves_the_stream_in_order(void)
+{
+    struct link link;
+    char message[2000] = "\377\275\4#40001";
+
+    memset(message + 9, 'x', sizeof message - 9);
+    link_open(&link, false);
+    answer(&link, message, sizeof message);
+    ANSWER(&link, "\0\1\0\2\0\0\0");
+    CHECK(query(&link, "UPDATE"));
+    CHECK(link.error.number == 1213);
+    CHECK(!query(&link, "UPDATE"));
+    link_close(&link);
+}
+
+static void test_error_among_rows_is_the_outcome(void)
+{
+    struct link link;
+
+    link_open(&link, false);
+    ANSWER(&link, "\1\0");
+    ANSWER(&link, "\376\0\0\2\0");
+    ANSWER(&link, "\3row");
+    ANSWER(&link, "\377\45\5#70100killed");
+    CHECK(query(&link, "SELECT"));
+    CHECK(link.error.number == 1317);
+    link_close(&link);
+}
+
+static void test_progress_is_not_an_error(void)
+{
+    struct link link;
+
+    link_open(&link, false);
+    ANSWER(&link, "\377\377\377\1\1\1\0\0\0\5stage");
+    ANSWER(&link, "\0\0\0\2\0\0\0");
+    CHECK(!query(&link, "ALTER TABLE t FORCE"));
+    link_close(&link);
+}
+
+static void test_file_request_is_refused(void)
+{
+    struct link link;
+    char sent[64];
+
+    link_open(&link, false);
+    ANSWER(&link, "\373/etc/passwd");
+    ANSWER(&link, "\0\0\0\2\0\0\0");
+    CHECK(!query(&link, "LOAD"));
+    CHECK(read(link.ends[SERVER], sent, sizeof sent) == 13);
+    CHECK(!memcmp(sent + 9, "\0\0\0\2", 4));
+    link_close(&link);
+}
+
+static void test_rows_longer_than_the_input_buffer(void)
+{
+    static char row[3 * WIRE_INPUT_BYTES];
+    struct link link;
+
+    link_open(&link, false);
+    ANSWER(&link, "\1\0");
+    ANSWER(&link, "\376\0\0\2\0");
+    for (int i = 0; i < 3; i++)
+        answer(&link, row, sizeof row - (size_t)i);
+    ANSWER(&link, "\376\0\0\2\0");
+    CHECK(!query(&link, "SELECT"));
+    CHECK(link.reply.found);
+    ANSWER(&link, "\0\1\0\2\0\0\0");
+    CHECK(!query(&link, "UPDATE"));
+    link_close(&link);
+}
+
+static void test_closed_connection_is_a_loss(void)
+{
+    struct link link;
+
+    link_open(&link, false);
+    CHECK(write(link.ends[SERVER], "\7\0\0\1\0", 5) == 5);
+    shutdown(link.ends[SERVER], SHUT_RDWR);
+    CHECK(query(&link, "BEGIN"));
+    CHECK(link.error.number == 2006 || link.error.number == 2013);
+    link_close(&link);
+}
+
+/* Whatever comes, the wire ends with a result or an error, and reads only its own
+ * memory; the sanitizers watch. */
+static void test_random_bytes_do_no_harm(void)
+{
+    const uint64_t seed = 20;
+    struct rng rng;
+
+    rng_seed(&rng, &seed, 1);
+    for (int round = 0; round < 20000; round++) {
+        unsigned char bytes[64];
+        size_t length = 4 + rng_below(&rng, sizeof bytes - 4);
+        struct link link;
+
+        for (size_t i = 0; i < length; i++)
+            bytes[i] = (unsigned char)rng_next(&rng);
+        bytes[0] = (unsigned char)rng_below(&rng, 12); /* plausible lengths */
+        bytes[1] = bytes[2] = 0;
+        link_open(&link, round % 2);
+        CHECK(write(link.ends[SERVER], bytes, length) == (ssize_t)length);
+        shutdown(link.ends[SERVER], SHUT_WR);
+        query(&link, "SELECT");
+        link_close(&link);
+    }
+}
+
+int main(void)
+{
+    RUN(test_query_is_one_packet_with_the_text);
+    RUN(test_execute_sends_types_once_and_values_each_time);
+    RUN(test_rows_are_skipped_and_found);
+    RUN(test_result_without_descriptions_or_rows);
+    RUN(test_results_that_end_with_ok);
+    RUN(test_further_results_are_read);
+    RUN(test_error_has_number_state_and_text);
+    RUN(test_long_error_leaves_the_stream_in_order);
+    RUN(test_error_among_rows_is_the_outcome);
+    RUN(test_progress_is_not_an_error);
+    RUN(test_file_request_is_refused);
+    RUN(test_rows_longer_than_the_input_buffer);
+    RUN(test_closed_connection_is_a_loss);
+    RUN(test_random_bytes_do_no_harm);
+    return REPORT();
+}
