@@ -5,7 +5,7 @@ reads what was measured, and ``plot`` draws it. The README has the tour.
 """
 
 from benchkit import generators, plot, workloads
-from benchkit.api import Study, StudyWarning
+from benchkit.api import Study
 from benchkit.config import Config
 from benchkit.errors import (
     BenchkitError,
@@ -16,6 +16,7 @@ from benchkit.errors import (
     ServerError,
     StoreError,
     StudyError,
+    StudyWarning,
     WorkloadError,
 )
 from benchkit.metrics import METRICS

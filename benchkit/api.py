@@ -9,12 +9,9 @@ import warnings
 
 from benchkit import plan as planning
 from benchkit import study as measuring
+from benchkit.errors import StudyWarning
 from benchkit.execute import describe_failures
 from benchkit.results import Results, load
-
-
-class StudyWarning(UserWarning):
-    """A study went on, but not all of it could be measured."""
 
 
 class Plan(planning.Plan):

@@ -122,6 +122,15 @@ class Comparison:
         ratio = f"; ratio to {self.baseline}" if len(self.columns) > 1 else ""
         return f"mean of n iterations{ratio}"
 
+    def cells(self) -> list[tuple[str, list[str]]]:
+        """Return the head and the texts of each column, as people read them in one table.
+
+        The first is the workload, where there are several.
+        """
+        columns = _strips(self, list(range(1, len(self.columns))))
+        workloads = [workload for workload, _ in self.rows]
+        return [("workload", workloads), *columns] if len(set(workloads)) > 1 else columns
+
     def __rich_console__(
         self, console: "Console", options: "ConsoleOptions"
     ) -> "Iterator[RenderableType]":
@@ -345,17 +354,14 @@ _NUMBER_CELL = "text-align:right;font-variant-numeric:tabular-nums;white-space:p
 
 
 def _html(comparison: Comparison) -> str:
-    strips = _strips(comparison, list(range(1, len(comparison.columns))))
-    workloads = [workload for workload, _ in comparison.rows]
-    if len(set(workloads)) > 1:
-        strips.insert(0, ("workload", workloads))
+    strips = comparison.cells()
     body = "".join(
         "<tr>" + "".join(_html_cell(text) for text in row) + "</tr>"
         for row in zip(*(cells for _, cells in strips), strict=True)
     )
     notes = "".join(f"<p><em>{html.escape(note)}</em></p>" for note in comparison.notes)
     return (
-        f'<div style="overflow-x:auto"><table><caption style="text-align:left">'
+        f'<div style="overflow-x:auto"><table><caption style="text-align:left;white-space:nowrap">'
         f"<strong>{html.escape(comparison.title)}</strong><br>"
         f"{html.escape(comparison.subtitle)}</caption>"
         f"<thead>{_html_heads(comparison, strips[0][0] == 'workload')}</thead>"

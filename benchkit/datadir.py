@@ -11,7 +11,6 @@ Runs no server; `server` does, on what it finds here.
 """
 
 import fcntl
-import hashlib
 import json
 import os
 import shutil
@@ -26,7 +25,7 @@ from benchkit.config import Value, render_options
 from benchkit.errors import ServerError
 from benchkit.watchdog import Order, write_lock_state
 
-_LOCK_NAME = "server.lock"
+LOCK_NAME = "server.lock"
 _TEMPORARY_PREFIX = "tmp-"
 _SOCKET_NAME = "mysql.sock"
 _SOCKET_PATH_LIMIT = 107  # bytes in sockaddr_un, less the final zero
@@ -61,7 +60,7 @@ class ServerDirectory:
     @classmethod
     def make_temporary(cls, account: Account | None) -> "ServerDirectory":
         """Make a directory that is removed with its server, below `temporary_base()`."""
-        base = _make_temporary_base()
+        base = make_temporary_base()
         check_reachable(base, account)
         _remove_stale(base)
         with told_as_server_error(base):
@@ -186,17 +185,8 @@ def temporary_base() -> Path:
     return Path(given).absolute() if given else Path(f"/var/tmp/benchkit-{os.geteuid()}")
 
 
-def study_base(study: Path) -> Path:
-    """Return where the servers of the study in this folder have their directories.
-
-    Always the same for a folder, so that a study that was interrupted finds its data again;
-    not in the folder itself, which may lie where the server's account cannot reach.
-    """
-    digest = hashlib.sha256(os.fsencode(study.resolve())).hexdigest()[:12]
-    return _make_temporary_base() / f"study-{digest}"
-
-
-def _make_temporary_base() -> Path:
+def make_temporary_base() -> Path:
+    """Return `temporary_base()` once it is there and ours."""
     base = temporary_base()
     with told_as_server_error(base):
         base.mkdir(parents=True, exist_ok=True)
@@ -231,7 +221,7 @@ def _check_owner(data: Path, account: Account | None) -> None:
 
 def _lock(directory: Path) -> int:
     """Return the locked lock file, waiting for a predecessor that is on its way out."""
-    path = directory / _LOCK_NAME
+    path = directory / LOCK_NAME
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     deadline = time.monotonic() + _PREDECESSOR_LIMIT_S
     while not _try_lock(fd):
@@ -280,7 +270,7 @@ def _in_use_message(directory: Path, state: dict[str, int]) -> str:
 
 def _remove_stale(base: Path) -> None:
     """Remove temporary directories that a crash of the machine, say, has left."""
-    for lock in base.glob(f"{_TEMPORARY_PREFIX}*/{_LOCK_NAME}"):
+    for lock in base.glob(f"{_TEMPORARY_PREFIX}*/{LOCK_NAME}"):
         with suppress(FileNotFoundError, PermissionError), lock.open("r+b") as file:
             # A living owner may be between two starts; an empty state is being written.
             state = _read_state(lock)

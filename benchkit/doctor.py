@@ -3,25 +3,24 @@
 Changes nothing. Works without a server; what cannot be seen is said to be so, not guessed.
 """
 
-import math
 import platform
-import re
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
 from benchkit import host
+from benchkit._core import Program
 from benchkit.config import Config, Value, private_options
 from benchkit.datadir import temporary_base
 from benchkit.errors import BenchkitError
-from benchkit.generators import Generator
 from benchkit.install import find_install
 from benchkit.server import Server
-from benchkit.workloads.model import Table, Workload
-from benchkit.workloads.steps import Choose, Execute, Let, Repeat, Step
+from benchkit.study import Study
+from benchkit.units import format_count
+from benchkit.workloads import Workload
 
 Status = Literal["ok", "warn", "fail"]
 
@@ -30,6 +29,7 @@ _SERVER_BYTES = 2 * _GIB  # what a server without data needs: logs, temporary fi
 _BYTES_PER_ROW = 600  # a sbtest row with its index entries, twice over for logs and undo
 _OTHER_CONNECTIONS = 3  # the study's own, its monitor, and somebody who wants to look
 _STEADY_CLOCKS = {"tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter"}
+_SAY_WHERE = "Say where one is: install=... of Server, or install in the study file."
 _NOT_SHOWN = "not shown here, as in many virtual machines"
 
 
@@ -55,12 +55,13 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class _Subject:
-    """What is examined."""
+    """What is examined: a server, the workloads it is for, and how many such there are."""
 
     facts: host.Facts
     server: Server | None
-    workload: Workload | None
+    workloads: tuple[Workload, ...]
     threads: int
+    servers: int = 1
 
 
 def examine(
@@ -80,54 +81,47 @@ def examine(
     threads : sequence of int
         The thread counts to run; the largest counts.
     """
-    subject = _Subject(host.facts(), server, workload, max(threads, default=1))
+    workloads = () if workload is None else (workload,)
+    subject = _Subject(host.facts(), server, workloads, max(threads, default=1))
     return [check(subject) for check in _CHECKS]
 
 
-def statements_per_connection(workload: Workload) -> int:
-    """Return how many statements each connection prepares for a workload."""
-    steps = [step for t in workload.transactions for step in _flatten(t.steps)]
-    choices = {
-        step.register: _range_size(step.source)
-        for step in steps
-        if isinstance(step, Let) and isinstance(step.source, Generator)
-    }
-    texts = {step.sql for step in steps if isinstance(step, Execute)}
-    return sum(_count_variants(text, choices) for text in texts)
+def examine_study(study: Study) -> list[Check]:
+    """Check the machine, and each server of a study under all its workloads.
+
+    What is the same for every server is said once; what is not has the server in its name.
+    """
+    facts, grid = host.facts(), study.grid
+    subjects = [
+        _Subject(facts, server, grid.workloads, max(grid.threads), len(study.servers))
+        for server in study.servers
+    ]
+    return [check for examiner in _CHECKS for check in _check_each(examiner, subjects)]
 
 
-def _flatten(steps: Sequence[Step]) -> Iterator[Step]:
-    for step in steps:
-        yield step
-        match step:
-            case Repeat(_, inner):
-                yield from _flatten(inner)
-            case Choose(branches):
-                for _, inner in branches:
-                    yield from _flatten(inner)
-
-
-def _range_size(generator: Generator) -> int:
-    arguments = dict(generator.arguments)
-    low, high = arguments.get("low"), arguments.get("high")
-    return high - low + 1 if isinstance(low, int) and isinstance(high, int) else 1
-
-
-def _count_variants(sql: str, choices: dict[str, int]) -> int:
-    """Return how many statements a text with ``{register}`` stands for."""
-    return math.prod(choices.get(name, 1) for name in re.findall(r"\{(\w+)\}", sql))
+def _check_each(examiner: "Examiner", subjects: Sequence[_Subject]) -> list[Check]:
+    checks = [examiner(subject) for subject in subjects]
+    if len(set(checks)) == 1:
+        return checks[:1]
+    return [
+        replace(check, name=f"{check.name} ({subject.server.name})")
+        for check, subject in zip(checks, subjects, strict=True)
+        if subject.server is not None
+    ]
 
 
 def _check_server(subject: _Subject) -> Check:
     server = subject.server
     try:
-        if server is None:
-            install = find_install()
+        install = find_install() if server is None else server.install
+        if install is not None:
             return Check("server", "ok", f"{install.version} at {install.mariadbd}")
-        return Check("server", "ok", f"{server!r}: {server.product} {server.version}")
+        assert server is not None
+        where = server.install_label
+        return Check("server", "ok", f"{server.product} {server.version} at {where}")
     except BenchkitError as error:
         problem, _, advice = str(error).partition("\n")
-        return Check("server", "fail", problem, advice or "See Server(install=...).")
+        return Check("server", "fail", problem, advice or _SAY_WHERE)
 
 
 def _check_versions(subject: _Subject) -> Check:
@@ -178,8 +172,7 @@ def _check_disk(subject: _Subject) -> Check:
     directory = (server and server.directory) or temporary_base()
     existing = next(path for path in (directory, *directory.parents) if path.is_dir())
     free = shutil.disk_usage(existing).free
-    rows = sum(t.rows * int(t.count) for t in _tables(subject))
-    needed = _SERVER_BYTES + rows * _BYTES_PER_ROW
+    needed = subject.servers * (_SERVER_BYTES + _rows(subject) * _BYTES_PER_ROW)
     value = f"{free / _GIB:.1f} GiB free in {existing}"
     if free >= 2 * needed:
         return Check("disk space", "ok", value)
@@ -192,12 +185,14 @@ def _check_disk(subject: _Subject) -> Check:
 
 def _check_connections(subject: _Subject) -> Check:
     needed = subject.threads + _OTHER_CONNECTIONS
-    return _check_limit(subject, "max_connections", needed, f"{subject.threads} threads")
+    return _check_limit(subject, "max_connections", needed, format_count(subject.threads, "thread"))
 
 
 def _check_statements(subject: _Subject) -> Check:
-    each = statements_per_connection(subject.workload) if subject.workload else 0
-    reason = f"{subject.threads} threads x {each} statements"
+    programs = [Program(workload.spec()) for workload in subject.workloads]
+    each = max((program.prepared_statements for program in programs), default=0)
+    threads = format_count(subject.threads, "thread")
+    reason = f"{threads} x {format_count(each, 'statement')}"
     return _check_limit(subject, "max_prepared_stmt_count", subject.threads * each, reason)
 
 
@@ -207,7 +202,7 @@ def _check_limit(subject: _Subject, variable: str, needed: int, reason: str) -> 
         limit = int(str(_server_settings(subject.server)[variable]))
     except (BenchkitError, ValueError) as error:
         return Check(variable, "warn", "cannot tell", str(error))
-    value = f"{limit}, {needed} needed ({reason})"
+    value = f"{limit}, {needed} needed ({reason})" if needed else str(limit)
     if limit >= needed:
         return Check(variable, "ok", value)
     private = subject.server is None or subject.server.private
@@ -226,11 +221,15 @@ def _server_settings(server: Server | None) -> Mapping[str, Value]:
     return server.variables() if asks else server.options
 
 
-def _tables(subject: _Subject) -> tuple[Table, ...]:
-    return subject.workload.tables_for(subject.threads) if subject.workload else ()
+def _rows(subject: _Subject) -> int:
+    """Return how many rows the workloads load into one server."""
+    tables = [t for workload in subject.workloads for t in workload.tables_for(subject.threads)]
+    return sum(table.rows * int(table.count) for table in tables)
 
 
-_CHECKS: tuple[Callable[[_Subject], Check], ...] = (
+Examiner = Callable[[_Subject], Check]
+
+_CHECKS: tuple[Examiner, ...] = (
     _check_server,
     _check_versions,
     _check_governor,

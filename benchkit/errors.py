@@ -40,6 +40,10 @@ class RunError(BenchkitError):
     """A run started but could not be measured to its end."""
 
 
+class StudyWarning(UserWarning):
+    """A study went on, but something of it could not be done."""
+
+
 class DatabaseError(BenchkitError):
     """The server, or the connection to it, refused a statement.
 

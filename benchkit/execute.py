@@ -5,29 +5,37 @@ a study loses at most the run it was in; `execute` on the same folder goes on wi
 are missing. A run that fails, or is interrupted, is kept under ``failed/`` with what was measured.
 """
 
-import os
-import time
-from collections.abc import Mapping, Sequence
+import warnings
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 import numpy as np
 
-from benchkit import host, observe
-from benchkit.errors import BenchkitError, DatabaseError, RunError
+from benchkit import host
+from benchkit.attempt import Attempt, Origin, make_record
+from benchkit.errors import BenchkitError, DatabaseError, RunError, ServerError, StudyWarning
+from benchkit.home import make_home, remove_abandoned, remove_home
 from benchkit.plan import Plan, PlannedRun
-from benchkit.progress import Progress
-from benchkit.record import SERIES_DTYPE, Factors, RunRecord, Status
+from benchkit.preflight import check_server, check_space
+from benchkit.progress import Progress, make_progress
+from benchkit.record import SERIES_DTYPE, RunRecord, Status
 from benchkit.server import Server
 from benchkit.store import StudyFolder
-from benchkit.suites.native import Load, LoadOrder, NativeRun, drop_data, ensure_loaded
-from benchkit.version import get_version
+from benchkit.suites.native import LoadOrder, NativeRun, drop_data, ensure_loaded
+from benchkit.units import format_count
 from benchkit.workloads import Workload
 
 LOG_LINES = 40
+
+_HOPELESS_RUNS = 3  # that many failures at least, and a block, before a study is given up
+
+# Errors after which the question is whether the server is still there.
+_LOST = frozenset({1053, 2002, 2003, 2006, 2013})
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,16 +60,24 @@ class Hosting:
         By the setups' names.
     home : Path
         Where private servers have their data, unless the user placed them elsewhere.
+    data_id : str
+        Tells the study's databases from those of others.
     loader_threads : int
     """
 
     servers: Mapping[str, Server]
     home: Path
+    data_id: str
     loader_threads: int
 
 
 def execute(
-    plan: Plan, hosting: Hosting, folder: StudyFolder, *, progress: bool
+    plan: Plan,
+    hosting: Hosting,
+    folder: StudyFolder,
+    stored: Sequence[RunRecord],
+    *,
+    progress: bool,
 ) -> list[Failure]:
     """Execute the runs of a plan that the folder does not hold yet.
 
@@ -70,6 +86,9 @@ def execute(
     plan : Plan
     hosting : Hosting
     folder : StudyFolder
+        Locked by the caller.
+    stored : sequence of RunRecord
+        What the folder holds.
     progress : bool
         Show a bar.
 
@@ -81,108 +100,180 @@ def execute(
     Raises
     ------
     StoreError
-        When another process works in the folder, or the disk is full.
+        When the disk of the folder is full.
     ServerError
-        When a server does not start.
+        When a server does not start the first time.
+    StudyError, RunError
+        When a server is not the one, or not fit for the runs; when nothing succeeds.
     KeyboardInterrupt
         After Ctrl-C; the run it stopped is kept as interrupted.
     """
-    with folder.lock():
-        done = folder.completed()
-        todo = [run for run in plan if run.id not in done]
-        with Progress(todo, progress and bool(todo)) as bar:
-            bench = _Bench(plan, hosting, folder, bar)
-            try:
-                failures = [failure for run in todo if (failure := bench.execute_run(run))]
-            finally:
-                bench.stop_server()
-        if todo and not failures:
-            bench.drop_all_data()
+    done = {record.id for record in stored}
+    todo = [run for run in plan if run.id not in done]
+    failures: list[Failure] = []
+    if todo:
+        make_home(hosting.home, folder.path)
+        remove_abandoned(hosting.home.parent)
+        with (
+            make_progress(todo, progress) as bar,
+            _Bench(plan, hosting, folder, stored, todo, bar) as bench,
+        ):
+            bench.prepare()
+            failures = bench.execute_all()
+    if not failures and hosting.home.exists():
+        _remove_data(hosting)
     return failures
 
 
+def describe_failures(failures: Sequence[Failure]) -> str:
+    """Say which runs failed and how to try them again."""
+    lines = "\n".join(f"  {failure}" for failure in failures)
+    return f"{format_count(len(failures), 'run')} failed; the same call tries again:\n{lines}"
+
+
+def _order_load(plan: Plan, hosting: Hosting, workload: Workload) -> LoadOrder:
+    grid = plan.grid
+    return LoadOrder(
+        workload, max(grid.threads), hosting.loader_threads, grid.seed, hosting.data_id
+    )
+
+
+def _remove_data(hosting: Hosting) -> None:
+    """Remove the data of a study that is complete, wherever they are."""
+    for server in hosting.servers.values():
+        if server.directory and server.directory.is_relative_to(hosting.home):
+            continue
+        try:
+            with server:
+                drop_data(server, hosting.data_id)
+        except BenchkitError as error:
+            warnings.warn(
+                f"the study is complete, but its data on server {server.name!r} could not be "
+                f"removed; the same call tries again: {error}",
+                StudyWarning,
+                stacklevel=5,
+            )
+            return
+    remove_home(hosting.home)
+
+
 @dataclass(slots=True)
-class _Attempt:
-    """What is known of a run while it is executed; a record is made of it."""
-
-    run: PlannedRun
-    native: NativeRun
-    start_utc: str = field(default_factory=lambda: _utc_now())
-    started_monotonic_ns: int = field(default_factory=time.monotonic_ns)
-    load: Load | None = None
-    before: dict[str, str] = field(default_factory=dict)
-    after: dict[str, str] = field(default_factory=dict)
-    variables: dict[str, str] = field(default_factory=dict)
-
-
 class _Bench:
-    """The state of an execution: which server is up, and where things go."""
+    """The state of an execution: which server is up, and where things go.
 
-    def __init__(
+    As a context manager it leaves no server running.
+    """
+
+    plan: Plan
+    hosting: Hosting
+    folder: StudyFolder
+    stored: Sequence[RunRecord]
+    todo: Sequence[PlannedRun]
+    bar: Progress
+    _current: Server | None = None
+    _admitted: set[str] = field(default_factory=set)
+    _env_ref: str | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
         self,
-        plan: Plan,
-        hosting: Hosting,
-        folder: StudyFolder,
-        bar: Progress,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
-        self._plan = plan
-        self._hosting = hosting
-        self._folder = folder
-        self._bar = bar
-        self._current: Server | None = None
-        self._env_ref = folder.save_environment(host.facts())
+        self._stop_server()
 
-    def execute_run(self, run: PlannedRun) -> Failure | None:
-        """Measure and store one run; return how it failed, or None."""
-        self._bar.begin_run(run)
-        attempt = _Attempt(run, NativeRun(run, self._bar.show_row))
+    def prepare(self) -> None:
+        """Make sure, before the first run, that every server new to the study can do its runs."""
+        self._env_ref = self.folder.save_environment(host.facts())
+        self._check_space()
+        known = {record.factors.server for record in self.stored}
+        new = dict.fromkeys(r.setup.name for r in self.todo if r.setup.name not in known)
+        for name in reversed(new):  # the first one last, so that it is up when it is needed
+            self._switch_to(name)
+
+    def execute_all(self) -> list[Failure]:
+        """Measure and store what there is to do; return the runs that failed.
+
+        Raises
+        ------
+        RunError
+            When whole blocks have failed, on every server.
+        """
+        failures: list[Failure] = []
+        for tried, run in enumerate(self.todo):
+            if tried == len(failures) and _is_hopeless(self.todo, tried):
+                raise RunError(f"nothing succeeds: {describe_failures(failures)}")
+            failure = self._execute_run(run)
+            if failure is not None:
+                failures.append(failure)
+        return failures
+
+    def _execute_run(self, run: PlannedRun) -> Failure | None:
+        self.bar.begin_run(run)
+        attempt = Attempt(run, NativeRun(run, self.bar.show_row))
         try:
             server = self._switch_to(run.setup.name)
             result = self._measure(server, attempt)
         except KeyboardInterrupt:
             self._keep(attempt, "interrupted", {"kind": "interrupted", "message": "Ctrl-C"})
             raise
-        except (DatabaseError, RunError) as error:
+        except BenchkitError as error:
+            if run.setup.name not in self._admitted:
+                raise
             return self._fail(attempt, error)
         if result["error"]:
-            return self._fail(attempt, _run_error(run, result["error"]))
-        record = self._record(attempt, "complete", None)
-        self._folder.save_run(record, result["rows"], attempt.native.log, _status(attempt))
-        self._bar.end_run()
+            return self._fail(attempt, _run_error(result["error"]))
+        record = self._record(attempt, "complete")
+        self.folder.save_run(record, result["rows"], attempt.native.log, attempt.server_status)
+        self.bar.end_run(record.metrics)
         return None
 
-    def stop_server(self) -> None:
-        """Stop the server that is up, if one is."""
-        server, self._current = self._current, None
-        if server is not None:
-            server.stop()
-
-    def drop_all_data(self) -> None:
-        """Remove the data of a study that is complete."""
-        for server in self._hosting.servers.values():
-            server.discard(self._hosting.home)
-            for workload in self._plan.grid.workloads if not server.private else ():
-                drop_data(server, workload)
-        with suppress(OSError):  # not there, or not empty
-            self._hosting.home.rmdir()
+    def _check_space(self) -> None:
+        """Check that there is room for the datasets of which there is no run yet."""
+        known = {(r.factors.server, r.identity.get("workload_fingerprint")) for r in self.stored}
+        needed: dict[Path, int] = defaultdict(int)
+        for name, fingerprint, workload in {
+            (run.setup.name, run.fingerprint, run.workload) for run in self.todo
+        }:
+            directory = self.hosting.servers[name].directory
+            if directory is not None and (name, fingerprint) not in known:
+                needed[directory] += _order_load(self.plan, self.hosting, workload).bytes
+        check_space(needed)
 
     def _switch_to(self, name: str) -> Server:
-        server = self._hosting.servers[name]
+        """Return a server, started; stop the one before, if it is another."""
+        server = self.hosting.servers[name]
         if self._current is not server:
-            self.stop_server()
+            self._stop_server()
         if not server.running:
-            self._bar.show_step(f"starting {name}")
+            self.bar.show_step(f"starting {name}")
             server.start()
         self._current = server
+        if name not in self._admitted:
+            runs = [run for run in self.todo if run.setup.name == name]
+            check_server(server, runs, self.stored)
+            self._admitted.add(name)
         return server
 
-    def _measure(self, server: Server, attempt: _Attempt) -> dict[str, Any]:
-        run = attempt.run
+    def _stop_server(self) -> None:
+        server, self._current = self._current, None
+        try:
+            if server is not None:
+                server.stop()
+        except ServerError as error:  # what was measured is stored, and the next start recovers
+            warnings.warn(str(error), StudyWarning, stacklevel=2)
+
+    def _measure(self, server: Server, attempt: Attempt) -> dict[str, Any]:
         database = None
-        if run.workload.tables:
-            attempt.load = self._load(server, run.workload)
+        if attempt.run.workload.tables:
+            self.bar.show_step("loading")
+            order = _order_load(self.plan, self.hosting, attempt.run.workload)
+            attempt.load = ensure_loaded(server, order, self._show_load(order))
             database = attempt.load.database
-        self._bar.show_step("connecting")
+        self.bar.show_step("connecting")
         attempt.variables = server.variables()
         attempt.before = server.status()
         result = attempt.native.measure(server, database)
@@ -190,142 +281,72 @@ class _Bench:
             attempt.after = server.status()
         return result
 
-    def _load(self, server: Server, workload: Workload) -> Load:
-        grid = self._plan.grid
-        order = LoadOrder(workload, max(grid.threads), self._hosting.loader_threads, grid.seed)
-        total = order.rows
+    def _show_load(self, order: LoadOrder) -> Callable[[int], None]:
+        total = max(order.rows, 1)
+        return lambda rows: self.bar.show_step(f"loading {rows / total:.0%}")
 
-        def show(rows: int) -> None:
-            self._bar.show_step(f"loading, {rows / total:.0%}" if total else "loading")
-
-        self._bar.show_step("loading")
-        return ensure_loaded(server, order, show)
-
-    def _fail(self, attempt: _Attempt, error: BenchkitError) -> Failure:
-        kind = "database" if isinstance(error, DatabaseError) else "run"
-        folder = self._keep(attempt, "failed", {"kind": kind, "message": str(error)})
-        failure = Failure(attempt.run, str(error), folder)
-        self._bar.write(f"failed: {failure}")
-        self._bar.end_run()
+    def _fail(self, attempt: Attempt, error: BenchkitError) -> Failure:
+        """Keep what there is of a run that met an error, and say what it was."""
+        message = str(error)
+        lost = self._current is not None and _is_lost(self._current, error)
+        if lost:
+            message = f"server {attempt.run.setup.name!r} went away: {message}"
+        kind = type(error).__name__.removesuffix("Error").lower()
+        folder = self._keep(attempt, "failed", {"kind": kind, "message": message})
+        if lost:
+            self._bury_server()
+        failure = Failure(attempt.run, message, folder)
+        self.bar.fail_run(str(failure))
         return failure
 
-    def _keep(self, attempt: _Attempt, status: Status, failure: dict[str, str]) -> Path:
+    def _bury_server(self) -> None:
+        """Clean up after a server that died, whose stop can only complain of that."""
+        server, self._current = self._current, None
+        with suppress(ServerError):
+            if server is not None:
+                server.stop()
+
+    def _keep(self, attempt: Attempt, status: Status, failure: dict[str, str]) -> Path:
         """Store what there is of a run that did not finish."""
         result = attempt.native.result
         rows = np.zeros(0, SERIES_DTYPE) if result is None else result["rows"]
         log_tail = self._current.read_log(LOG_LINES) if self._current else ""
         record = self._record(attempt, status, failure)
-        return self._folder.save_failed(
-            record, rows, attempt.native.log, _status(attempt), log_tail
+        return self.folder.save_failed(
+            record, rows, attempt.native.log, attempt.server_status, log_tail
         )
 
     def _record(
-        self, attempt: _Attempt, status: Status, failure: dict[str, str] | None
+        self, attempt: Attempt, status: Status, failure: dict[str, str] | None = None
     ) -> RunRecord:
-        run = attempt.run
-        server = self._hosting.servers[run.setup.name]
-        return RunRecord(
-            id=run.id,
-            study=self._plan.study,
-            status=status,
-            factors=Factors(
-                server=run.setup.name,
-                workload=run.workload_label,
-                threads=run.threads,
-                iteration=run.iteration,
-                order=run.order,
-                block=run.block,
-            ),
-            identity=run.identity,
-            time={
-                "start_utc": attempt.start_utc,
-                "end_utc": _utc_now(),
-                "started_monotonic_ns": attempt.started_monotonic_ns,
-            },
-            server=server.describe(),
-            workload=_describe_workload(run),
-            config_ref=self._config_ref(server),
-            env_ref=self._env_ref,
-            load=None if attempt.load is None else asdict(attempt.load),
-            failure=failure,
-            tool={"name": "benchkit", "version": get_version()},
-            **_observations(attempt),
-        )
-
-    def _config_ref(self, server: Server) -> str | None:
-        return self._folder.save_config(server.config.render()) if server.private else None
+        server = self.hosting.servers[attempt.run.setup.name]
+        config = self.folder.save_config(server.config.render()) if server.private else None
+        origin = Origin(self.plan.study, server.describe(), config, self._env_ref)
+        return make_record(attempt, origin, status, failure)
 
 
-def _observations(attempt: _Attempt) -> dict[str, Any]:
-    """Return the fields of a record that come from the driver."""
-    result = attempt.native.result
-    if result is None:
-        return {"measured_s": 0.0, "warmup_s": 0.0, "metrics": {}}
-    metrics = observe.compute_metrics(result)
-    if attempt.load is not None and attempt.load.seconds > 0:
-        metrics["load_rows_per_s"] = attempt.load.rows / attempt.load.seconds
-    return {
-        "measured_s": result["measured_s"],
-        "warmup_s": result["warmup_s"],
-        "metrics": metrics,
-        "statements": observe.observe_statements(result),
-        "transactions": observe.observe_transactions(result),
-        "errors": observe.observe_errors(result),
-        "accounting": observe.observe_accounting(result),
-        "client": observe.observe_client(result),
-        "warnings": _warnings(attempt, result),
-    }
+def _is_hopeless(todo: Sequence[PlannedRun], tried: int) -> bool:
+    """Tell whether a study is not worth going on with when the first `tried` runs failed."""
+    return (
+        tried >= _HOPELESS_RUNS
+        and todo[tried].block != todo[tried - 1].block
+        and {run.setup for run in todo[:tried]} == {run.setup for run in todo}
+    )
 
 
-def _warnings(attempt: _Attempt, result: Mapping[str, Any]) -> tuple[str, ...]:
-    """Say what a reader of the numbers should know."""
-    warnings = []
-    failed = sum(t["failed"] for t in result["transactions"])
-    if failed:
-        warnings.append(f"{failed} transactions failed; see the errors by number")
-    if result["stopped_by"] == "count" and result["measured_s"] < 1:
-        warnings.append(f"only {result['measured_s']:.3f} s were measured")
-    cores = len(os.sched_getaffinity(0))
-    busy_s = result["cpu_user_s"] + result["cpu_system_s"]
-    lasted_s = result["warmup_s"] + result["measured_s"]
-    if attempt.load is not None and busy_s > 0.8 * cores * lasted_s > 0:
-        warnings.append("the load driver itself used more than 80 % of this host's CPU")
-    return tuple(warnings)
+def _is_lost(server: Server, error: BenchkitError) -> bool:
+    """Tell whether an error came because the server is not there any more."""
+    if not isinstance(error, DatabaseError) or error.number not in _LOST:
+        return False
+    try:
+        server.session().close()
+    except (DatabaseError, ServerError):
+        return True
+    return False
 
 
-def _describe_workload(run: PlannedRun) -> dict[str, Any]:
-    workload = run.workload
-    return {
-        "identity": workload.identity,
-        "parameters": dict(workload.parameters),
-        "fingerprint": run.fingerprint,
-        "tables": [
-            {"name": table.name, "count": table.count, "rows": table.rows}
-            for table in workload.tables
-        ],
-    }
-
-
-def _run_error(run: PlannedRun, error: Mapping[str, Any]) -> BenchkitError:
+def _run_error(error: Mapping[str, Any]) -> BenchkitError:
     message = f"a worker met error {error['number']}: {error['message']}"
     if error["number"]:
         return DatabaseError(message, error["number"], error["sqlstate"])
     return RunError(error["message"])
-
-
-def _status(attempt: _Attempt) -> dict[str, Any]:
-    return {
-        "before": attempt.before,
-        "after": attempt.after,
-        "variables": attempt.variables,
-    }
-
-
-def _utc_now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
-
-
-def describe_failures(failures: Sequence[Failure]) -> str:
-    """Say which runs failed and how to try them again."""
-    lines = "\n".join(f"  {failure}" for failure in failures)
-    return f"{len(failures)} runs failed; the same call tries them again:\n{lines}"

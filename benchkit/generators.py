@@ -83,6 +83,7 @@ def gaussian(low: int, high: int, rounds: int = 12, partitioned: bool = False) -
 def special(
     low: int,
     high: int,
+    *,
     hot_percent: int = 1,
     hot_share: int = 75,
     rounds: int = 12,

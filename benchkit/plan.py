@@ -7,13 +7,13 @@ the study's seed, so that drift of the machine hits all of them alike.
 
 import hashlib
 import random
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import product
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from itertools import groupby, pairwise, product
 from typing import Literal, NamedTuple
 
 from benchkit.record import run_id
-from benchkit.units import format_duration
+from benchkit.units import format_count, format_duration
 from benchkit.workloads import Workload
 
 Order = Literal["blocked", "sequential"]
@@ -110,7 +110,7 @@ class PlannedRun:
         """The run in a few words, for people."""
         return (
             f"{self.setup.name}, {self.workload_label.rpartition(':')[2]}, "
-            f"{_count(self.threads, 'thread')}, iteration {self.iteration}"
+            f"{format_count(self.threads, 'thread')}, iteration {self.iteration}"
         )
 
     @property
@@ -132,6 +132,10 @@ class Grid:
     order: Order
     seed: int
 
+    def settings(self) -> dict[str, object]:
+        """Return what stays the same while a study grows."""
+        return {**asdict(self.timing), "order": self.order, "seed": self.seed}
+
 
 @dataclass(frozen=True, slots=True)
 class Plan:
@@ -150,10 +154,7 @@ class Plan:
     @property
     def expected_s(self) -> float:
         """About how long all runs will take, with starts and loads."""
-        switches = 1 + sum(
-            before.setup != after.setup
-            for before, after in zip(self.runs, self.runs[1:], strict=False)
-        )
+        switches = 1 + sum(before.setup != after.setup for before, after in pairwise(self.runs))
         runs_s = sum(run.expected_s + _RUN_OVERHEAD_S for run in self.runs)
         return runs_s + switches * _START_S + self._rows_to_load() / _LOAD_ROWS_PER_S
 
@@ -170,28 +171,28 @@ class Plan:
         """Say in one line what there is to run, and about how long it takes."""
         grid = self.grid
         parts = [
-            _count(len(grid.setups), "server"),
-            _count(len(grid.workloads), "workload"),
+            format_count(len(grid.setups), "server"),
+            format_count(len(grid.workloads), "workload"),
             f"threads {', '.join(map(str, grid.threads))}",
-            _count(grid.iterations, "iteration"),
+            format_count(grid.iterations, "iteration"),
         ]
         return (
-            f"Study {self.study!r}: {_count(len(self.runs), 'run')} = {' x '.join(parts)}, "
+            f"Study {self.study!r}: {format_count(len(self.runs), 'run')} = {' x '.join(parts)}, "
             f"{grid.order}, about {format_duration(self.expected_s)}"
         )
 
     def rows(self) -> list[tuple[str, ...]]:
-        """Return the table: a row for each stretch of runs on one server and workload."""
+        """Return the table: a row for each stretch of a block on one server and workload."""
         rows: list[tuple[str, ...]] = []
         for stretch in _stretches(self.runs):
             first, last = stretch[0], stretch[-1]
             rows.append(
                 (
                     f"{first.order}-{last.order}" if len(stretch) > 1 else str(first.order),
-                    str(first.iteration),
+                    _list_once(run.iteration for run in stretch),
                     first.setup.name,
                     first.workload_label,
-                    ", ".join(str(run.threads) for run in stretch),
+                    _list_once(run.threads for run in stretch),
                     format_duration(sum(run.expected_s for run in stretch)),
                 )
             )
@@ -268,18 +269,10 @@ _CELLS: dict[Order, Callable[[Grid], Iterator[_Cell]]] = {
 }
 
 
-def _stretches(runs: Sequence[PlannedRun]) -> Iterator[list[PlannedRun]]:
-    """Split runs where server, workload or iteration changes."""
-    stretch: list[PlannedRun] = []
-    for run in runs:
-        key = (run.setup, run.workload, run.iteration)
-        if stretch and key != (stretch[0].setup, stretch[0].workload, stretch[0].iteration):
-            yield stretch
-            stretch = []
-        stretch.append(run)
-    if stretch:
-        yield stretch
+def _stretches(runs: Sequence[PlannedRun]) -> list[list[PlannedRun]]:
+    """Split runs where block, server or workload changes."""
+    return [list(s) for _, s in groupby(runs, lambda run: (run.block, run.setup, run.workload))]
 
 
-def _count(number: int, thing: str) -> str:
-    return f"{number} {thing}{'' if number == 1 else 's'}"
+def _list_once(values: Iterable[int]) -> str:
+    return ", ".join(map(str, dict.fromkeys(values)))

@@ -1,97 +1,206 @@
-"""The progress bar of a study: planned seconds done, and how the present run is going."""
+"""How a study tells what it is doing: a bar, lines in a log, or nothing.
+
+A bar moves over the planned seconds of the runs to come and says how the present run is going.
+Where nothing can be drawn over, in a log file say, there is one line for each run instead.
+"""
 
 import sys
+import time
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
+from types import TracebackType
 from typing import Any, Self
 
 from tqdm.std import tqdm
 
 from benchkit.plan import PlannedRun
 from benchkit.record import DRAIN, WARMUP
+from benchkit.units import format_duration
+
+# What matters most comes first: a line that is too long for a terminal loses its end.
+_TEXT_FORMAT = "{percentage:3.0f}% |{bar:12}| {remaining} left, {desc}"
+_WIDGET_FORMAT = "{percentage:3.0f}% {bar} {remaining} left, {desc}"
 
 
 class Progress:
-    """A tqdm bar over the planned time of the runs to come; silent if not wanted.
+    """Tells nobody; the others override what they tell.
 
     Parameters
     ----------
-    runs : list of PlannedRun
+    runs : sequence of PlannedRun
         What is left to do.
-    enabled : bool
     """
 
-    def __init__(self, runs: list[PlannedRun], enabled: bool) -> None:
-        self._bar = _make_bar(sum(run.expected_s for run in runs), enabled)
-        self._total = len(runs)
-        self._started = 0
-        self._errors = 0
-        self._left_of_run_s = 0.0
+    def __init__(self, runs: Sequence[PlannedRun]) -> None:
+        self._runs = runs
 
     def begin_run(self, run: PlannedRun) -> None:
         """Name the run that starts now."""
-        self._started += 1
-        self._errors = 0
-        self._left_of_run_s = run.expected_s
-        self._bar.set_description_str(f"{self._started}/{self._total} {run.label}")
-        self._bar.set_postfix_str("")
 
     def show_step(self, what: str) -> None:
-        """Say what happens before the run can begin."""
-        self._bar.set_postfix_str(what)
+        """Say what happens before a run can begin."""
 
-    def show_row(self, row: dict[str, float]) -> None:
-        """Show an interval of the run: throughput now, 95th percentile, errors so far."""
+    def show_row(self, row: Mapping[str, float]) -> None:
+        """Show an interval of the run."""
+
+    def end_run(self, metrics: Mapping[str, float]) -> None:
+        """Count a run as done, however long it took."""
+
+    def fail_run(self, message: str) -> None:
+        """Say how a run failed, and count it as done."""
+
+    def close(self) -> None:
+        """Say no more."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+class LineProgress(Progress):
+    """Prints a line to stderr as each run ends."""
+
+    def __init__(self, runs: Sequence[PlannedRun]) -> None:
+        super().__init__(runs)
+        self._began_s = time.monotonic()
+        self._ended = 0
+        self._errors = 0
+        self._label = ""
+
+    def begin_run(self, run: PlannedRun) -> None:
+        """Remember how the run is called."""
+        self._errors = 0
+        self._label = run.label
+
+    def show_row(self, row: Mapping[str, float]) -> None:
+        """Count the errors."""
+        self._errors += int(row["errors"])
+
+    def end_run(self, metrics: Mapping[str, float]) -> None:
+        """Print what was measured."""
+        self._print(f"{self._label}: {_describe(metrics, self._errors)}")
+
+    def fail_run(self, message: str) -> None:
+        """Print how the run failed."""
+        self._print(f"failed: {message}")
+
+    def _print(self, what: str) -> None:
+        self._ended += 1
+        total = len(self._runs)
+        left_s = (time.monotonic() - self._began_s) / self._ended * (total - self._ended)
+        left = f", {format_duration(round(left_s))} left" if left_s else ""
+        print(f"{self._ended}/{total} {what}{left}", file=sys.stderr, flush=True)
+
+
+class BarProgress(Progress):
+    """Moves a bar of tqdm.
+
+    Parameters
+    ----------
+    runs : sequence of PlannedRun
+    bar_class : type
+        tqdm, or one of its kin.
+    bar_format : str
+    """
+
+    def __init__(self, runs: Sequence[PlannedRun], bar_class: Any, bar_format: str) -> None:
+        super().__init__(runs)
+        self._begun = 0
+        self._errors = 0
+        self._left_of_run_s = 0.0
+        self._label = ""
+        self._bar = bar_class(
+            total=max(round(sum(run.expected_s for run in runs), 3), 0.001),
+            bar_format=bar_format,
+            dynamic_ncols=True,
+            miniters=0,
+        )
+
+    def begin_run(self, run: PlannedRun) -> None:
+        """Name the run that starts now."""
+        self._begun += 1
+        self._errors = 0
+        self._left_of_run_s = run.expected_s
+        self._label = f"{self._begun}/{len(self._runs)} {run.label}"
+        self._show("")
+
+    def show_step(self, what: str) -> None:
+        """Say what happens before a run can begin."""
+        self._show(what)
+
+    def show_row(self, row: Mapping[str, float]) -> None:
+        """Show an interval: throughput now, 95th percentile, errors so far in this run."""
         self._errors += int(row["errors"])
         if row["phase"] == DRAIN:
             return
-        tps = row["committed"] / row["elapsed_s"]
-        p95_ms = 1000.0 * row["response_p95_s"]
+        now = {
+            "tps": row["committed"] / row["elapsed_s"],
+            "latency_p95": row["response_p95_s"],
+        }
         phase = "warmup, " if row["phase"] == WARMUP else ""
-        self._bar.set_postfix_str(
-            f"{phase}{tps:,.0f} tps, p95 {p95_ms:.2f} ms, errors {self._errors}", refresh=False
-        )
         self._advance(row["elapsed_s"])
+        self._show(f"{phase}{_describe(now, self._errors)}")
 
-    def end_run(self) -> None:
-        """Count the run as done, however long it took."""
+    def end_run(self, metrics: Mapping[str, float]) -> None:
+        """Move to the planned end of the run."""
         self._advance(self._left_of_run_s)
 
-    def write(self, message: str) -> None:
+    def fail_run(self, message: str) -> None:
         """Print a line that stays, above the bar."""
-        self._bar.write(message)
+        self._bar.write(f"failed: {message}", file=sys.stderr)
+        self._advance(self._left_of_run_s)
+
+    def close(self) -> None:
+        """Leave the bar as it is."""
+        self._bar.close()
+
+    def _show(self, what: str) -> None:
+        description = f"{what}, {self._label}" if what else self._label
+        if description != self._bar.desc:
+            self._bar.set_description_str(description)
 
     def _advance(self, seconds: float) -> None:
         seconds = min(seconds, self._left_of_run_s)
         self._left_of_run_s -= seconds
         self._bar.update(seconds)
-        self._bar.refresh()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._bar.close()
 
 
-def _make_bar(total_s: float, enabled: bool) -> Any:
-    """Return a notebook bar where that can be shown, and a text bar elsewhere."""
-    bar_class = _notebook_bar() if enabled else None
-    return (bar_class or tqdm)(
-        total=max(round(total_s, 3), 0.001),
-        disable=not enabled,
-        bar_format="{desc} |{bar}| {percentage:3.0f}% [{elapsed}<{remaining}{postfix}]",
-        dynamic_ncols=True,
-        miniters=0,
-    )
+def make_progress(runs: Sequence[PlannedRun], enabled: bool) -> Progress:
+    """Return what can be shown here: a widget, a bar of text, lines, or nothing.
+
+    Parameters
+    ----------
+    runs : sequence of PlannedRun
+        What is left to do.
+    enabled : bool
+        Whether anything is to be shown.
+    """
+    if not enabled or not runs:
+        return Progress(runs)
+    if _in_notebook():
+        if find_spec("ipywidgets") is None:  # tqdm's widget would only complain
+            return BarProgress(runs, tqdm, _TEXT_FORMAT)
+        from tqdm.notebook import tqdm_notebook
+
+        return BarProgress(runs, tqdm_notebook, _WIDGET_FORMAT)
+    if sys.stderr.isatty():
+        return BarProgress(runs, tqdm, _TEXT_FORMAT)
+    return LineProgress(runs)
 
 
-def _notebook_bar() -> Any:
-    """Return tqdm's widget bar in a notebook that has ipywidgets, else None."""
+def _in_notebook() -> bool:
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
-    in_notebook = shell is not None and hasattr(shell, "kernel")
-    if not in_notebook or find_spec("ipywidgets") is None:  # without it, tqdm only warns
-        return None
-    from tqdm.notebook import tqdm_notebook
+    return hasattr(shell, "kernel")
 
-    return tqdm_notebook
+
+def _describe(metrics: Mapping[str, float], errors: int) -> str:
+    p95_ms = 1000.0 * metrics["latency_p95"]
+    return f"{metrics['tps']:,.0f} tps, p95 {p95_ms:.2f} ms, {errors} errors"

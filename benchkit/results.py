@@ -7,7 +7,8 @@ collection of datasets. Tables for pandas and xarray are made here; comparing is
 
 import html
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -84,18 +85,34 @@ def _check_study_names(folders: list[StudyFolder]) -> None:
 
 
 def _group_runs(folder: StudyFolder) -> dict[Group, list[StoredRun]]:
-    """Return the folder's runs by dataset, in the order in which the study lists them."""
+    """Return the folder's runs by dataset, in the order in which the study lists them.
+
+    A workload is called what ``study.json`` calls it now: the name that tells it apart may have
+    grown with the study since a run was stored.
+    """
     try:
-        listed = [(d["server"], d["workload"]) for d in folder.study.get("datasets", [])]
+        datasets = folder.study.get("datasets", [])
+        listed = [(d["server"], d["workload"]) for d in datasets]
+        names = {d["fingerprint"]: d["workload"] for d in datasets if "fingerprint" in d}
     except (TypeError, KeyError) as error:
         raise StoreError(
             f"{folder.path / 'study.json'} has wrong datasets: each needs a server and a workload"
         ) from error
     groups: dict[Group, list[StoredRun]] = {(folder.name, *dataset): [] for dataset in listed}
-    for run in folder.runs():
+    for stored in folder.runs():
+        run = _rename_workload(stored, names)
         factors = run.record.factors
         groups.setdefault((folder.name, factors.server, factors.workload), []).append(run)
     return {group: runs for group, runs in groups.items() if runs}
+
+
+def _rename_workload(run: StoredRun, names: Mapping[object, str]) -> StoredRun:
+    factors = run.record.factors
+    name = names.get(run.record.identity.get("workload_fingerprint"), factors.workload)
+    if name == factors.workload:
+        return run
+    renamed = replace(factors, workload=name)
+    return replace(run, record=replace(run.record, factors=renamed))
 
 
 def _check_dataset(group: Group, runs: list[StoredRun]) -> None:

@@ -161,7 +161,7 @@ class StudyFolder:
         wanted: dict[str, Any] = {**_as_json_object(study), "schema": STUDY_SCHEMA}
         if (folder / "study.json").exists():
             found = cls.open(folder)
-            _check_same_study(found, wanted["name"])
+            found.check_name(wanted["name"])
             if found.study == wanted:
                 return found
         elif folder.exists():
@@ -176,6 +176,13 @@ class StudyFolder:
     def name(self) -> str:
         """The study's name."""
         return str(self.study["name"])
+
+    def check_name(self, name: str) -> None:
+        """Raise StoreError if the folder is another study's."""
+        if self.name != name:
+            raise StoreError(
+                f"{self.path} belongs to study {self.name!r}, not {name!r}: use another folder"
+            )
 
     @contextmanager
     def lock(self) -> Iterator[None]:
@@ -219,6 +226,24 @@ class StudyFolder:
         found = [_read_run(folder / name, self.name) for name in names]
         runs = [run for run in found if run is not None]
         return sorted(runs, key=lambda run: (run.record.factors.order, run.record.id))
+
+    def failed(self) -> list[StoredRun]:
+        """Return the attempts that did not finish, in the order in which they started.
+
+        Raises
+        ------
+        StoreError
+            As `runs`.
+        """
+        folders = (self.path / "failed").glob("[!.]*")
+        found = [_read_run(folder, self.name) for folder in folders]
+        attempts = [run for run in found if run is not None]
+        return sorted(attempts, key=lambda run: (run.record.time.get("start_utc", ""), run.path))
+
+    def read_config(self, sha12: str) -> str | None:
+        """Return the text that `save_config` stored under this hash; None where it is not."""
+        file = self.path / "configs" / f"{sha12}.cnf"
+        return file.read_text(encoding="utf-8") if file.is_file() else None
 
     def save_run(self, record: RunRecord, series: NDArray[np.void], log: str, status: Json) -> Path:
         """Store a complete run and return its folder.
@@ -292,6 +317,22 @@ def _as_json_object(mapping: Mapping[str, Any]) -> dict[str, Any]:
 # Reading
 
 
+def open_run(path: str | os.PathLike[str]) -> StoredRun:
+    """Return the run in a folder below a study's ``runs/`` or ``failed/``.
+
+    Raises
+    ------
+    StoreError
+        If the folder holds no run, or something this release cannot read.
+    """
+    folder = Path(path).absolute()
+    study = StudyFolder.open(folder.parent.parent)
+    run = _read_run(folder, study.name)
+    if run is None:
+        raise StoreError(f"{folder} has no run.json: it is not a run")
+    return run
+
+
 def _read_object(path: Path) -> dict[str, Any]:
     """Return the object of a JSON file."""
     try:
@@ -317,7 +358,7 @@ def _read_run(folder: Path, study: str) -> StoredRun | None:
         record = RunRecord.from_json(data)
     except StoreError as error:
         raise StoreError(f"{file} {error}") from error
-    if record.id != folder.name:
+    if record.id != folder.name.partition(".")[0]:  # an attempt has its number after the dot
         raise StoreError(
             f"{folder} holds run {record.id}; a run's folder should have its id as name"
         )
@@ -332,13 +373,6 @@ def _nearby_studies(folder: Path) -> str:
     if names:
         return f", but holds some: {', '.join(names[:5])}"
     return ": it holds no study.json"
-
-
-def _check_same_study(folder: StudyFolder, name: str) -> None:
-    if folder.name != name:
-        raise StoreError(
-            f"{folder.path} belongs to study {folder.name!r}, not {name!r}: use another folder"
-        )
 
 
 def _check_empty(folder: Path) -> None:

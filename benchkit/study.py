@@ -4,17 +4,18 @@ A `Study` is checked when it is made and runs nothing by itself; `Study.plan` sh
 run, `Study.measure` runs what is missing in a folder.
 """
 
+import operator
 import os
-import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, SupportsIndex
 
-from benchkit.datadir import study_base
 from benchkit.errors import StudyError, unknown_name
 from benchkit.execute import Failure, Hosting, execute
+from benchkit.home import find_home, new_data_id, server_folder
 from benchkit.plan import ORDERS, Grid, Order, Plan, Setup, Timing, label_workloads, make_plan
+from benchkit.preflight import check_growth, check_plan
 from benchkit.server import Server
 from benchkit.store import StudyFolder
 from benchkit.units import parse_duration
@@ -24,7 +25,7 @@ from benchkit.workloads import Workload
 _LOADER_THREADS_MAX = 8
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Study:
     """A grid of servers x workloads x thread counts x iterations, with order and seed.
 
@@ -54,6 +55,11 @@ class Study:
     loader_threads : int, optional
         Connections that load tables; by default one for each CPU, at most 8.
 
+    Attributes
+    ----------
+    grid : Grid
+        What the study multiplies out.
+
     Raises
     ------
     StudyError
@@ -61,48 +67,38 @@ class Study:
     """
 
     name: str
-    servers: tuple[Server, ...]
-    grid: Grid
-    loader_threads: int
+    servers: Sequence[Server]
+    workloads: Sequence[Workload]
+    threads: SupportsIndex | Iterable[SupportsIndex]
+    iterations: int = 3
+    duration: str | float | None = "60s"
+    warmup: str | float = "10s"
+    transactions: int = 0
+    order: Order = "blocked"
+    seed: int = 1
+    loader_threads: int | None = None
+    grid: Grid = field(init=False)
 
-    def __init__(
-        self,
-        name: str,
-        servers: Sequence[Server],
-        workloads: Sequence[Workload],
-        threads: int | Sequence[int],
-        iterations: int = 3,
-        duration: str | float | None = "60s",
-        warmup: str | float = "10s",
-        transactions: int = 0,
-        order: Order = "blocked",
-        seed: int = 1,
-        loader_threads: int | None = None,
-    ) -> None:
-        _check_name(name)
-        if order not in ORDERS:
-            raise StudyError(unknown_name("order", order, ORDERS))
-        _check_integer("seed", seed, 0, 2**63 - 1)
-        _check_integer("iterations", iterations, 1, 1_000_000)
-        if loader_threads is None:
-            loader_threads = min(os.cpu_count() or 1, _LOADER_THREADS_MAX)
-        _check_integer("loader_threads", loader_threads, 1, 1024)
+    def __post_init__(self) -> None:
+        _check_name(self.name)
+        if self.order not in ORDERS:
+            raise StudyError(unknown_name("order", self.order, ORDERS))
+        if self.loader_threads is not None:
+            _integer("loader_threads", self.loader_threads, 1, 1024)
         grid = Grid(
-            setups=tuple(_setup(server) for server in _check_servers(servers)),
-            workloads=_check_workloads(workloads),
-            threads=_check_threads(threads),
-            iterations=iterations,
-            timing=_timing(duration, warmup, transactions),
-            order=order,
-            seed=seed,
+            setups=_setups(self.servers),
+            workloads=_workloads(self.workloads),
+            threads=_threads(self.threads),
+            iterations=_integer("iterations", self.iterations, 1, 1_000_000),
+            timing=_timing(self.duration, self.warmup, self.transactions),
+            order=self.order,
+            seed=_integer("seed", self.seed, 0, 2**63 - 1),
         )
-        for attribute, value in (
-            ("name", name),
-            ("servers", tuple(servers)),
-            ("grid", grid),
-            ("loader_threads", loader_threads),
-        ):
-            object.__setattr__(self, attribute, value)
+        object.__setattr__(self, "grid", grid)
+        object.__setattr__(self, "servers", tuple(self.servers))
+
+    def __repr__(self) -> str:
+        return f"<{self.plan().summary()}>"
 
     def plan(self) -> Plan:
         """Return the runs in their order, with an estimate of the time; nothing runs."""
@@ -126,29 +122,33 @@ class Study:
         Raises
         ------
         StudyError
-            When the folder holds this study with other settings.
+            When the folder holds runs that this study does not fit.
         StoreError
             When the folder belongs to another study, or to another process, or is full.
+        WorkloadError
+            When a workload does not compile.
         ServerError
-            When a server does not start.
+            When a server is not there, or does not start.
+        RunError
+            When a server or a disk is too small for the study, or nothing at all succeeds.
         """
         plan = self.plan()
-        folder = _open_folder(Path(path), self, plan)
-        home = study_base(Path(path))
-        placed = {server.name: server.placed(home / _slug(server)) for server in self.servers}
-        return execute(
-            plan,
-            Hosting(placed, home, self.loader_threads),
-            folder,
-            progress=progress,
-        )
+        check_plan(plan, self.servers)
+        folder = self._open_folder(Path(path))
+        with folder.lock():
+            stored = [run.record for run in folder.runs()]
+            check_growth(plan, folder.study.get("settings", {}), stored)
+            data_id = folder.study.get("data_id") or new_data_id()
+            folder = StudyFolder.create(folder.path, {**self.describe(), "data_id": data_id})
+            return execute(plan, self._place(data_id), folder, stored, progress=progress)
 
     def describe(self) -> dict[str, Any]:
         """Return what ``study.json`` holds."""
         grid = self.grid
+        labels = label_workloads(grid.workloads)
         return {
             "name": self.name,
-            "settings": self._settings(),
+            "settings": grid.settings(),
             "servers": [
                 {"name": s.name, "config": s.config_sha12, "install": s.install}
                 for s in grid.setups
@@ -157,57 +157,31 @@ class Study:
                 {"identity": w.identity, "parameters": dict(w.parameters)} for w in grid.workloads
             ],
             "datasets": [
-                {"server": setup.name, "workload": label}
-                for setup in grid.setups
-                for label in label_workloads(grid.workloads).values()
+                {"server": s.name, "workload": labels[w], "fingerprint": w.fingerprint()}
+                for s in grid.setups
+                for w in grid.workloads
             ],
             "threads": list(grid.threads),
             "iterations": grid.iterations,
             "tool": {"name": "benchkit", "version": get_version()},
         }
 
-    def _settings(self) -> dict[str, Any]:
-        """Return what must stay the same while a study grows."""
-        timing = self.grid.timing
-        return {
-            "duration_s": timing.duration_s,
-            "warmup_s": timing.warmup_s,
-            "transactions": timing.transactions,
-            "order": self.grid.order,
-            "seed": self.grid.seed,
+    def _open_folder(self, path: Path) -> StudyFolder:
+        """Return the folder, made if it is not there; one that is there stays as it is."""
+        if (path / "study.json").exists():
+            folder = StudyFolder.open(path)
+            folder.check_name(self.name)
+            return folder
+        return StudyFolder.create(path, self.describe())
+
+    def _place(self, data_id: str) -> Hosting:
+        home = find_home(data_id)
+        placed = {
+            setup.name: server.placed(server_folder(home, setup))
+            for setup, server in zip(self.grid.setups, self.servers, strict=True)
         }
-
-
-def _open_folder(path: Path, study: Study, plan: Plan) -> StudyFolder:
-    """Return the study's folder, after making sure that it is this study's."""
-    wanted = study.describe()
-    if (path / "study.json").exists():
-        _check_same_settings(StudyFolder.open(path), wanted)
-    assert len(plan), "a checked study has runs"
-    return StudyFolder.create(path, wanted)
-
-
-def _check_same_settings(folder: StudyFolder, wanted: dict[str, Any]) -> None:
-    if folder.name != wanted["name"]:
-        return  # create() says whose the folder is
-    stored = folder.study.get("settings", {})
-    for key, value in wanted["settings"].items():
-        if stored.get(key) != value:
-            raise StudyError(
-                f"{folder.path} holds study {folder.name!r} with {key} = {stored.get(key)!r}; "
-                f"now it is {value!r}. A study may grow, but its settings stay: use another "
-                "folder, and another name"
-            )
-
-
-def _slug(server: Server) -> str:
-    """Return a folder name for a server: readable, and different for different setups."""
-    readable = re.sub(r"[^A-Za-z0-9._-]+", "-", server.name).strip("-.")[:40]
-    return f"{readable or 'server'}-{server.config.sha12}"
-
-
-def _setup(server: Server) -> Setup:
-    return Setup(server.name, server.config.sha12, server.install_label)
+        default = min(os.cpu_count() or 1, _LOADER_THREADS_MAX)
+        return Hosting(placed, home, data_id, self.loader_threads or default)
 
 
 def _check_name(name: str) -> None:
@@ -215,33 +189,45 @@ def _check_name(name: str) -> None:
         raise StudyError(f"a study needs a printable name, not {name!r}")
 
 
-def _check_integer(what: str, value: object, low: int, high: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+def _integer(what: str, value: SupportsIndex, low: int, high: int) -> int:
+    """Return an integer of any kind, NumPy's say, as an int within limits."""
+    is_integer = hasattr(value, "__index__") and not isinstance(value, bool)
+    if not is_integer or not low <= operator.index(value) <= high:
         raise StudyError(f"{what} must be an integer from {low} to {high}, not {value!r}")
+    return operator.index(value)
 
 
-def _check_servers(servers: Sequence[Server]) -> Sequence[Server]:
-    if isinstance(servers, Server) or not all(isinstance(s, Server) for s in servers):
-        raise StudyError(f"servers must be a list of Server objects, not {servers!r}")
+def _setups(servers: Sequence[Server]) -> tuple[Setup, ...]:
+    _check_list("servers", servers, Server)
     _check_unique("servers", "server", [server.name for server in servers])
-    return servers
+    directories = [server.directory for server in servers if server.directory]
+    if len(set(directories)) < len(directories):
+        raise StudyError("two servers have the same directory; each needs its own")
+    return tuple(Setup(s.name, s.config.sha12, s.install_label) for s in servers)
 
 
-def _check_workloads(workloads: Sequence[Workload]) -> tuple[Workload, ...]:
-    if isinstance(workloads, Workload) or not all(isinstance(w, Workload) for w in workloads):
-        raise StudyError(f"workloads must be a list of Workload objects, not {workloads!r}")
+def _workloads(workloads: Sequence[Workload]) -> tuple[Workload, ...]:
+    _check_list("workloads", workloads, Workload)
     labels = label_workloads(workloads)
     _check_unique("workloads", "workload", [labels[workload] for workload in workloads])
+    same: dict[str, str] = {}
+    for workload in workloads:
+        label, fingerprint = labels[workload], workload.fingerprint()
+        if same.setdefault(fingerprint, label) != label:
+            raise StudyError(f"workloads {same[fingerprint]} and {label} do exactly the same")
     return tuple(workloads)
 
 
-def _check_threads(threads: int | Sequence[int]) -> tuple[int, ...]:
-    counts: Iterable[int] = (threads,) if isinstance(threads, int) else threads
-    counts = tuple(counts)
-    for count in counts:
-        _check_integer("threads", count, 1, 65536)
-    _check_unique("threads", "thread count", list(counts))
-    return counts
+def _threads(threads: SupportsIndex | Iterable[SupportsIndex]) -> tuple[int, ...]:
+    counts = threads if isinstance(threads, Iterable) else [threads]
+    integers = tuple(_integer("threads", count, 1, 65536) for count in counts)
+    _check_unique("threads", "thread count", integers)
+    return integers
+
+
+def _check_list(what: str, values: object, of: type) -> None:
+    if not isinstance(values, list | tuple) or not all(isinstance(v, of) for v in values):
+        raise StudyError(f"{what} must be a list of {of.__name__} objects, not {values!r:.200}")
 
 
 def _check_unique(what: str, one: str, values: Sequence[object]) -> None:
@@ -253,7 +239,7 @@ def _check_unique(what: str, one: str, values: Sequence[object]) -> None:
 
 
 def _timing(duration: str | float | None, warmup: str | float, transactions: int) -> Timing:
-    _check_integer("transactions", transactions, 0, 2**62)
+    transactions = _integer("transactions", transactions, 0, 2**62)
     duration_s = None if duration is None else parse_duration(duration)
     if duration_s is None and not transactions:
         raise StudyError("a study needs an end of each run: give duration or transactions")

@@ -9,7 +9,7 @@
     name = "baseline"
 
     [[servers]]
-    name = "flush-2"
+    name = "flush-log-2"
     options = { innodb_flush_log_at_trx_commit = 2 }
 
     [[workloads]]
@@ -18,12 +18,15 @@
 
 A server is private unless it has a table ``connect`` (host, port, socket, user; the password
 comes from the environment variable BENCHKIT_PASSWORD, never from the file). Every other key is
-an argument of `Study`, of `Server`, or an option of the workload.
+an argument of `Study`, of `Server`, or an option of the workload. Paths in the file are relative
+to the file's folder. What the values mean, and which are right, is not decided here.
 """
 
 import os
+import re
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -35,21 +38,49 @@ from benchkit.server import Server
 
 PASSWORD_VARIABLE = "BENCHKIT_PASSWORD"
 
-_STUDY_KEYS = (
-    "name",
-    "servers",
-    "workloads",
-    "threads",
-    "iterations",
-    "duration",
-    "warmup",
-    "transactions",
-    "order",
-    "seed",
-    "loader_threads",
-)
-_SERVER_KEYS = ("name", "options", "install", "directory", "port", "connect")
-_CONNECT_KEYS = ("host", "port", "socket", "user")
+Table = dict[str, Any]
+
+
+def _is_integer(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+_KINDS: dict[str, Callable[[Any], bool]] = {
+    "a text": lambda value: isinstance(value, str),
+    "an integer": _is_integer,
+    "an integer, or a list of them": lambda value: _is_integer(value) or isinstance(value, list),
+    "a number of seconds, or a text": lambda value: isinstance(value, int | float | str),
+    "a table": lambda value: isinstance(value, dict),
+    "tables": lambda value: (
+        isinstance(value, list) and all(isinstance(item, dict) for item in value)
+    ),
+}
+"""What a value can be, as messages say it, and how to tell."""
+
+_STUDY_KEYS = {
+    "name": "a text",
+    "servers": "tables",
+    "workloads": "tables",
+    "threads": "an integer, or a list of them",
+    "iterations": "an integer",
+    "duration": "a number of seconds, or a text",
+    "warmup": "a number of seconds, or a text",
+    "transactions": "an integer",
+    "order": "a text",
+    "seed": "an integer",
+    "loader_threads": "an integer",
+}
+_NEEDED_KEYS = ("name", "servers", "workloads", "threads")
+
+_SERVER_KEYS = {
+    "name": "a text",
+    "options": "a table",
+    "install": "a text",
+    "directory": "a text",
+    "port": "an integer",
+    "connect": "a table",
+}
+_CONNECT_KEYS = {"host": "a text", "port": "an integer", "socket": "a text", "user": "a text"}
 
 
 def read_study(path: str | os.PathLike[str]) -> Study:
@@ -60,60 +91,111 @@ def read_study(path: str | os.PathLike[str]) -> Study:
     Raises
     ------
     StudyError
-        When the file is missing, not TOML, or has a key that does not exist.
+        When the file is missing, not TOML, lacks a key, or has one that does not exist or is
+        of the wrong kind.
     BenchkitError
         What `Study`, `Server` and the workloads find wrong with their values.
     """
-    data = _read_toml(Path(path))
-    _check_keys(str(path), data, _STUDY_KEYS)
-    for key in ("name", "servers", "workloads", "threads"):
+    file = _read_file(Path(path))
+    data = file.check("", file.data, _STUDY_KEYS)
+    for key in _NEEDED_KEYS:
         if key not in data:
-            raise StudyError(f"{path} has no {key}; a study needs one")
-    servers = [_make_server(str(path), item) for item in _tables(path, data, "servers")]
-    chosen = [_make_workload(str(path), item) for item in _tables(path, data, "workloads")]
+            raise StudyError(f"{path} has no {_written(key)}; a study needs one")
+    servers = [_make_server(file, item) for item in data["servers"]]
+    chosen = [_make_workload(file, item) for item in data["workloads"]]
     return Study(**{**data, "servers": servers, "workloads": chosen})
 
 
-def _read_toml(path: Path) -> dict[str, Any]:
+def default_folder(name: str) -> Path:
+    """Return where a study of this name is stored unless the user says otherwise."""
+    return Path("results") / (re.sub(r"[^\w.+=-]+", "-", name).strip("-.") or "study")
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A study file, for what it holds and for saying where something in it is wrong."""
+
+    path: Path
+    text: str
+    data: Table
+
+    def check(self, where: str, table: Table, known: Mapping[str, str]) -> Table:
+        """Return the table, once every key is known and of its kind."""
+        for key, value in table.items():
+            if key not in known:
+                raise self.error(key, where + unknown_name("key", key, known))
+            if not _KINDS[known[key]](value):
+                wanted = known[key] + (f", each under {_written(key)}" if _is_list(key) else "")
+                raise self.error(key, f"{where}{key} must be {wanted}, not {value!r}")
+        return table
+
+    def error(self, key: str, message: str) -> StudyError:
+        """Return an error that names the key's line, where just one line can be meant."""
+        name = re.escape(key)
+        pattern = rf"""^\s*(?:["']?{name}["']?\s*[.=]|\[+\s*{name}\s*\])"""
+        lines = [
+            number
+            for number, line in enumerate(self.text.splitlines(), 1)
+            if re.match(pattern, line)
+        ]
+        line = f", line {lines[0]}" if len(lines) == 1 else ""
+        return StudyError(f"{self.path}{line}: {message}")
+
+    def resolve(self, path: str | None) -> Path | None:
+        """Return a path that the file gives, if it does, relative to the file's folder."""
+        return None if path is None else self.path.parent / Path(path).expanduser()
+
+
+def _is_list(key: str) -> bool:
+    return _STUDY_KEYS.get(key) == "tables"
+
+
+def _written(key: str) -> str:
+    """Return a key of a study as one writes it."""
+    return f"[[{key}]]" if _is_list(key) else key
+
+
+def _read_file(path: Path) -> _File:
     try:
-        with path.open("rb") as file:
-            return tomllib.load(file)
+        text = path.read_text(encoding="utf-8")
+        return _File(path, text, tomllib.loads(text))
     except OSError as error:
         raise StudyError(f"cannot read the study file {path}: {error.strerror}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise StudyError(f"{path} is not TOML: {error}") from error
 
 
-def _tables(path: str | os.PathLike[str], data: dict[str, Any], key: str) -> list[dict[str, Any]]:
-    items = data[key]
-    if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
-        raise StudyError(f"{key} in {path} must be tables, each under its own [[{key}]]")
-    return items
+def _make_server(file: _File, item: Table) -> Server:
+    name = item.get("name")
+    if name is None:
+        raise StudyError(f"{file.path}: each table of [[servers]] needs a name")
+    where = f"server {name!r}: "
+    file.check(where, item, _SERVER_KEYS)
+    if "connect" in item:
+        return _connect(file, item)
+    return Server(
+        Config(name, item.get("options", {})),
+        install=file.resolve(item.get("install")),
+        directory=file.resolve(item.get("directory")),
+        port=item.get("port"),
+    )
 
 
-def _check_keys(where: str, table: dict[str, Any], known: Iterable[str]) -> None:
-    for key in table:
-        if key not in known:
-            raise StudyError(f"{where}: {unknown_name('key', key, known)}")
-
-
-def _make_server(path: str, item: dict[str, Any]) -> Server:
-    _check_keys(f"{path}, [[servers]]", item, _SERVER_KEYS)
-    if "name" not in item:
-        raise StudyError(f"{path}: every table of [[servers]] needs a name")
-    connect = item.get("connect")
-    if connect is not None:
-        _check_keys(f"{path}, connect of server {item['name']!r}", connect, _CONNECT_KEYS)
-        return Server.connect(
-            **connect, password=os.environ.get(PASSWORD_VARIABLE), name=item["name"]
+def _connect(file: _File, item: Table) -> Server:
+    where = f"server {item['name']!r}: "
+    extra = [key for key in item if key not in ("name", "connect")]
+    if extra:
+        raise file.error(
+            extra[0],
+            f"{where}{extra[0]} is for private servers; this one is running, and stays as it is",
         )
-    placement = {k: item[k] for k in ("install", "directory", "port") if k in item}
-    return Server(Config(item["name"], item.get("options", {})), **placement)
+    place = file.check(f"{where}connect: ", item["connect"], _CONNECT_KEYS)
+    return Server.connect(**place, password=os.environ.get(PASSWORD_VARIABLE), name=item["name"])
 
 
-def _make_workload(path: str, item: dict[str, Any]) -> workloads.Workload:
+def _make_workload(file: _File, item: Table) -> workloads.Workload:
     options = dict(item)
     name = options.pop("name", None)
-    if name is None:
-        raise StudyError(f"{path}: every table of [[workloads]] needs a name")
+    if not isinstance(name, str):
+        raise StudyError(f"{file.path}: each table of [[workloads]] needs a name")
     return workloads.find(name, **options)

@@ -105,6 +105,11 @@ def format_size(size_bytes: float) -> str:
     return f"{size_bytes:.0f} B"
 
 
+def format_count(number: int, thing: str) -> str:
+    """Return a number of things: ``"1 run"``, ``"12 runs"``."""
+    return f"{number} {thing}{'' if number == 1 else 's'}"
+
+
 def decimals_for(smallest: float) -> int:
     """Return how many decimals show at least three digits of a column's smallest value.
 

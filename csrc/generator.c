@@ -2,6 +2,7 @@
  * The table of generator kinds, and how a generator is checked and made from it.
  * How the kinds draw is in generator_number.c and generator_text.c.
  */
+#include "generator.h"
 #include "generator_kind.h"
 
 #include "error.h"

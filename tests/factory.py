@@ -6,6 +6,7 @@ the same, and its histograms hold the response times that `response_times_ns` re
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -51,12 +52,10 @@ class Plan:
 
     def cells(self) -> Iterable[tuple[str, str, int, int]]:
         """Yield (server, workload, threads, iteration) of every run."""
-        for iteration in self.iterations:
-            for server in self.servers:
-                for workload in self.workloads:
-                    for threads in self.threads:
-                        if (server, threads, iteration) not in self.absent:
-                            yield server, workload, threads, iteration
+        grid = product(self.iterations, self.servers, self.workloads, self.threads)
+        for iteration, server, workload, threads in grid:
+            if (server, threads, iteration) not in self.absent:
+                yield server, workload, threads, iteration
 
 
 def make_record(plan: Plan, server: str, workload: str, threads: int, iteration: int) -> RunRecord:

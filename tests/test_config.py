@@ -1,3 +1,5 @@
+"""Configs: names, values, and the text a server reads."""
+
 import pickle
 
 import pytest

@@ -1,3 +1,5 @@
+"""The doctor's checks, on real servers and on what is wrong with them."""
+
 from collections import namedtuple
 
 import pytest
@@ -6,6 +8,7 @@ from benchkit import doctor, host, install
 from benchkit.config import Config
 from benchkit.generators import sequence, uniform
 from benchkit.server import Server
+from benchkit.study import Study
 from benchkit.workloads.model import Table, Transaction, Workload
 from benchkit.workloads.steps import Begin, Choose, Commit, Execute, Let, Repeat
 
@@ -51,8 +54,13 @@ def facts(monkeypatch):
     return known
 
 
-def test_statements_are_counted_for_each_table_and_once_for_each_text():
-    assert doctor.statements_per_connection(WORKLOAD) == 8 + 8 + 1
+def test_statements_are_counted_for_each_table_they_may_name():
+    check = examined("max_prepared_stmt_count", workload=WORKLOAD, threads=[2])
+    assert check.value == f"1048576, {2 * (8 + 8 + 1 + 1)} needed (2 threads x 18 statements)"
+
+
+def test_limit_without_a_workload_is_only_told():
+    assert examined("max_prepared_stmt_count").value == "1048576"
 
 
 def test_every_check_that_is_not_ok_has_advice():
@@ -122,3 +130,26 @@ def test_limits_of_a_running_server_are_asked_for(server):
 def test_limit_that_is_not_a_number_is_not_guessed():
     server = Server(Config("odd", {"max_connections": "1K"}))
     assert examined("max_connections", server=server).value == "cannot tell"
+
+
+def study_of(*servers: Server) -> Study:
+    return Study("examined", servers, [WORKLOAD], threads=[1, 8])
+
+
+def test_what_is_the_same_for_all_servers_of_a_study_is_said_once():
+    checks = doctor.examine_study(study_of(Server(Config("one")), Server(Config("two"))))
+    assert [check.name for check in checks] == [check.name for check in doctor.examine()]
+
+
+def test_what_differs_between_servers_of_a_study_names_them():
+    few = Server(Config("few", {"max_connections": 5}))
+    checks = doctor.examine_study(study_of(Server(Config("many")), few))
+    limits = {c.name: c.status for c in checks if c.name.startswith("max_connections")}
+    assert limits == {"max_connections (many)": "ok", "max_connections (few)": "fail"}
+
+
+def test_disk_space_counts_every_server_of_a_study(monkeypatch):
+    usage = namedtuple("usage", "free")
+    monkeypatch.setattr(doctor.shutil, "disk_usage", lambda path: usage(10 * GIB))
+    two = doctor.examine_study(study_of(Server(Config("one")), Server(Config("two"))))
+    assert "About 12.9 GiB" in next(check.advice for check in two if check.name == "disk space")

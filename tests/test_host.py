@@ -1,3 +1,5 @@
+"""Facts about the machine."""
+
 from pathlib import Path
 
 from benchkit import host

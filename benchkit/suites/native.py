@@ -1,27 +1,35 @@
 """The native suite: load a workload's tables, and measure one run with the C driver.
 
-A dataset has a database of its own, whose name comes from the workload. A table in it says what
+A dataset has a database of its own, named after workload and study. A table in it says what
 was loaded, so that a later run, or a resumed study, finds its data and never takes a half-loaded
 database, or somebody else's, for its own.
 """
 
 import json
+import re
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
-from benchkit._core import Connection, Driver, Histogram, Program, load
+from benchkit._core import Connection, Driver, Histogram, Program, draw, load
 from benchkit.errors import RunError
 from benchkit.hlog import format_header, format_line
 from benchkit.plan import PlannedRun
 from benchkit.server import Server
+from benchkit.version import get_version
 from benchkit.workloads import Workload
+from benchkit.workloads.model import Table
 
 Row = dict[str, float]
 """One interval of a run; the fields are those of ``series.npy``."""
 
 MARKER = "benchkit_load"
+
+_SAMPLED_ROWS = 100
+_NUMBER_BYTES = 8
+_ROW_BYTES = 20  # what InnoDB adds to a row
+_PAGES_PER_ROW = 1.5  # pages are not full, and there are indexes
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,29 +58,64 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class LoadOrder:
-    """What to load: the tables of `workload` for runs of up to `workers` threads."""
+    """What to load.
+
+    Parameters
+    ----------
+    workload : Workload
+        Whose tables.
+    workers : int
+        The largest number of threads that will use them.
+    threads : int
+        Connections that load.
+    seed : int
+    data_id : str
+        Whose data they are: a study never takes those of another.
+    """
 
     workload: Workload
     workers: int
     threads: int
     seed: int
+    data_id: str
+
+    @property
+    def database(self) -> str:
+        """The name of the database that holds the tables."""
+        readable = re.sub("[^a-z0-9]+", "_", self.workload.name.lower()).strip("_")[:30]
+        return f"bench_{readable}_{self.workload.fingerprint()[:8]}_{self.data_id}"
 
     @property
     def key(self) -> str:
         """What the marker must say for the data to be those of this order."""
         by_worker = any(table.count == "workers" for table in self.workload.tables)
         workers = self.workers if by_worker else 0
-        return f"{self.workload.fingerprint()}/{self.seed}/{workers}"
+        return f"{get_version()}/{self.workload.fingerprint()}/{self.seed}/{workers}"
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """The tables, each with its count as a number."""
+        return self.workload.tables_for(self.workers)
 
     @property
     def rows(self) -> int:
         """How many rows all tables have together."""
-        return sum(t.rows * int(t.count) for t in self.workload.tables_for(self.workers))
+        return sum(table.rows * int(table.count) for table in self.tables)
+
+    @property
+    def bytes(self) -> int:
+        """About how much space the rows need."""
+        return sum(round(_row_bytes(t)) * t.rows * int(t.count) for t in self.tables)
 
 
-def database_name(workload: Workload) -> str:
-    """Return the name of the database that holds a workload's tables."""
-    return f"bench_{workload.name}_{workload.fingerprint()[:8]}"
+def _row_bytes(table: Table) -> float:
+    """Return about how many bytes of pages a row of a table takes, from a sample."""
+    size = float(_ROW_BYTES)
+    for _, generator in table.columns:
+        values = draw(generator.spec(), min(table.rows, _SAMPLED_ROWS))
+        texts = [value for value in values if isinstance(value, str)]
+        size += sum(map(len, texts)) / len(texts) if texts else _NUMBER_BYTES
+    return size * _PAGES_PER_ROW
 
 
 def ensure_loaded(server: Server, order: LoadOrder, on_rows: Callable[[int], None]) -> Load:
@@ -93,12 +136,12 @@ def ensure_loaded(server: Server, order: LoadOrder, on_rows: Callable[[int], Non
     DatabaseError
         When the server refuses something.
     """
-    database = database_name(order.workload)
+    database = order.database
     with server.session() as admin:
-        known = _read_marker(admin, database)
-        if known is not None and known[0] == order.key and not order.workload.fresh_data:
-            return replace(Load(**known[1]), reused=True)
-        _make_tables(admin, database, order, drop=known is not None)
+        marker = _read_marker(admin, database)
+        if marker and marker.key == order.key and not order.workload.fresh_data:
+            return replace(Load(**marker.facts), reused=True)
+        _make_tables(admin, order, drop=marker is not None)
     started = time.monotonic()
     load(
         {**server.endpoint, "database": database},
@@ -114,59 +157,82 @@ def ensure_loaded(server: Server, order: LoadOrder, on_rows: Callable[[int], Non
     return loaded
 
 
-def drop_data(server: Server, workload: Workload) -> None:
-    """Remove the database of a workload, if benchkit made it."""
-    database = database_name(workload)
+def drop_data(server: Server, data_id: str) -> None:
+    """Remove the databases of a study from a server that runs."""
     with server.session() as admin:
-        if _read_marker(admin, database) is not None:
-            admin.query(f"DROP DATABASE `{database}`")
+        for (database,) in admin.query(rf"SHOW DATABASES LIKE 'bench\_%\_{data_id}'"):
+            if _read_marker(admin, str(database)) is not None:
+                _drop(admin, str(database))
 
 
-def _read_marker(admin: Connection, database: str) -> tuple[str, dict[str, Any]] | None:
-    """Return what the marker of a database says; None where there is no such database.
+class _Marker(NamedTuple):
+    """What a database says about its load: an empty key means that it did not end."""
 
-    A load that did not end has an empty key.
-    """
-    name = _quote(database)
-    found = admin.query(f"SELECT 1 FROM information_schema.schemata WHERE schema_name = {name}")
+    key: str
+    facts: dict[str, Any]
+
+
+_UNFINISHED = _Marker("", {})
+
+
+def _read_marker(admin: Connection, database: str) -> _Marker | None:
+    """Return what the marker of a database says; None where there is no such database."""
+    found = admin.query(
+        f"SELECT 1 FROM information_schema.schemata WHERE schema_name = '{database}'"
+    )
     if not found:
         return None
-    marker = admin.query(
-        "SELECT 1 FROM information_schema.tables "
-        f"WHERE table_schema = {name} AND table_name = '{MARKER}'"
-    )
-    if not marker:
+    tables = _table_names(admin, database)
+    if not tables:  # nobody's data: a load was killed before its first table
+        return _UNFINISHED
+    if MARKER not in tables:
         raise RunError(
             f"the server has a database {database!r} that benchkit did not make; "
             "rename or drop it, or use another server"
         )
     rows = admin.query(f"SELECT load_key, facts FROM `{database}`.{MARKER}")
-    if not rows:
-        return "", {}
-    key, facts = rows[0]
-    return str(key), json.loads(str(facts))
+    return _Marker(str(rows[0][0]), json.loads(str(rows[0][1]))) if rows else _UNFINISHED
 
 
-def _make_tables(admin: Connection, database: str, order: LoadOrder, *, drop: bool) -> None:
+def _table_names(admin: Connection, database: str) -> list[str | None]:
+    rows = admin.query(
+        "SELECT table_name FROM information_schema.tables "
+        f"WHERE table_schema = '{database}' AND table_type = 'BASE TABLE'"
+    )
+    return [name for (name,) in rows]
+
+
+def _drop(admin: Connection, database: str) -> None:
+    """Drop a database, its marker last: if that is cut short, it is still known as ours."""
+    admin.query("SET SESSION foreign_key_checks = 0")
+    for name in _table_names(admin, database):
+        if name != MARKER:
+            admin.query(f"DROP TABLE `{database}`.`{name}`")
+    admin.query(f"DROP DATABASE `{database}`")
+    admin.query("SET SESSION foreign_key_checks = DEFAULT")
+
+
+def _make_tables(admin: Connection, order: LoadOrder, *, drop: bool) -> None:
+    database = order.database
     if drop:
-        admin.query(f"DROP DATABASE `{database}`")
+        _drop(admin, database)
     admin.query(f"CREATE DATABASE `{database}`")
     admin.query(f"CREATE TABLE `{database}`.{MARKER} (load_key VARCHAR(200), facts LONGTEXT)")
     admin.query(f"USE `{database}`")
-    for table in order.workload.tables_for(order.workers):
+    for table in order.tables:
         for number in range(1, int(table.count) + 1):
             admin.query(_numbered(table.create, number))
 
 
 def _write_marker(admin: Connection, key: str, loaded: Load) -> None:
-    facts = json.dumps(asdict(loaded))
-    admin.query(f"INSERT INTO {MARKER} VALUES ({_quote(key)}, {_quote(facts)})")
+    facts = json.dumps(asdict(loaded)).encode().hex()  # needs no escapes, whatever the SQL mode
+    admin.query(f"INSERT INTO {MARKER} VALUES ('{key}', X'{facts}')")
 
 
 def _tables_spec(order: LoadOrder) -> list[tuple[object, ...]]:
     """Return the tables in the plain form that the C loader reads."""
     spec: list[tuple[object, ...]] = []
-    for table in order.workload.tables_for(order.workers):
+    for table in order.tables:
         columns = ", ".join(f"`{column}`" for column, _ in table.columns)
         for number in range(1, int(table.count) + 1):
             insert = f"INSERT INTO `{_numbered(table.name, number)}` ({columns}) VALUES"
@@ -179,23 +245,15 @@ def _tables_spec(order: LoadOrder) -> list[tuple[object, ...]]:
 def _checksums(admin: Connection, order: LoadOrder) -> dict[str, str | None]:
     names = [
         _numbered(table.name, number)
-        for table in order.workload.tables_for(order.workers)
+        for table in order.tables
         for number in range(1, int(table.count) + 1)
     ]
-    if not names:
-        return {}
-    quoted = ", ".join(f"`{name}`" for name in names)
-    rows = admin.query(f"CHECKSUM TABLE {quoted}")
-    return {name: row[1] for name, row in zip(names, rows, strict=True)}
+    # One by one, because Ctrl-C waits for the end of a query.
+    return {name: admin.query(f"CHECKSUM TABLE `{name}`")[0][1] for name in names}
 
 
 def _numbered(text: str, number: int) -> str:
     return text.replace("{n}", str(number))
-
-
-def _quote(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace("'", "''")
-    return f"'{escaped}'"
 
 
 class NativeRun:
@@ -229,8 +287,6 @@ class NativeRun:
 
         Raises
         ------
-        RunError
-            When the server cannot take that many connections or prepared statements.
         DatabaseError
             When workers cannot connect or prepare.
         KeyboardInterrupt
@@ -238,8 +294,6 @@ class NativeRun:
         """
         run = self._run
         program = Program(run.workload.spec(), seed=run.seed)
-        if program.needs_server:
-            check_limits(server, program.prepared_statements, run.threads)
         self._driver = Driver(
             program,
             {**server.endpoint, "database": database} if program.needs_server else None,
@@ -256,22 +310,3 @@ class NativeRun:
         for tag, histogram in histograms:
             self._log.append(format_line(tag, begin_s, row["elapsed_s"], histogram))
         self._on_row(row)
-
-
-def check_limits(server: Server, prepared: int, threads: int) -> None:
-    """Raise RunError when the server's limits are too low for the run."""
-    variables = server.variables()
-    connections = int(variables["max_connections"])
-    if threads > connections:
-        raise RunError(
-            f"{threads} threads need {threads} connections, but max_connections of server "
-            f"{server.name!r} is {connections}: raise it, or use fewer threads"
-        )
-    statements = int(variables["max_prepared_stmt_count"])
-    if prepared * threads > statements:
-        raise RunError(
-            f"{threads} threads x {prepared} prepared statements = {prepared * threads}, but "
-            f"max_prepared_stmt_count of server {server.name!r} is {statements}: raise it, "
-            "or use fewer tables or threads"
-        )
-

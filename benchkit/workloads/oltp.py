@@ -169,10 +169,10 @@ def _special(options: OltpOptions, partitioned: bool) -> Generator:
     return special(
         1,
         options.rows,
-        options.rand_spec_pct,
-        options.rand_spec_res,
-        options.rand_spec_iter,
-        partitioned,
+        hot_percent=options.rand_spec_pct,
+        hot_share=options.rand_spec_res,
+        rounds=options.rand_spec_iter,
+        partitioned=partitioned,
         hot_skip=100 - options.rand_spec_res,
     )
 

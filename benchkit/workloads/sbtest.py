@@ -66,7 +66,12 @@ DRAWS: dict[str, Callable[[SbtestOptions, bool], Generator]] = {
     "uniform": lambda o, partitioned: uniform(1, o.rows, partitioned),
     "gaussian": lambda o, partitioned: gaussian(1, o.rows, o.rand_spec_iter, partitioned),
     "special": lambda o, partitioned: special(
-        1, o.rows, o.rand_spec_pct, o.rand_spec_res, o.rand_spec_iter, partitioned
+        1,
+        o.rows,
+        hot_percent=o.rand_spec_pct,
+        hot_share=o.rand_spec_res,
+        rounds=o.rand_spec_iter,
+        partitioned=partitioned,
     ),
 }
 """How each rand_type picks one of a table's rows; partitioned, each worker among its own."""

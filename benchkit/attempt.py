@@ -1,0 +1,149 @@
+"""One run while it is executed, and the record that is made of it, whether it ended or not."""
+
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from benchkit import observe
+from benchkit.plan import PlannedRun
+from benchkit.record import Factors, Json, RunRecord, Status
+from benchkit.suites.native import Load, NativeRun
+from benchkit.version import get_version
+
+_BUSY_SHARE = 0.8  # of the host's CPU, from where on the driver itself is in the way
+_SHORT_S = 1.0
+
+
+def _utc_now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+@dataclass(slots=True)
+class Attempt:
+    """What is known of a run so far.
+
+    Parameters
+    ----------
+    run : PlannedRun
+    native : NativeRun
+        Which measures it.
+    load : Load or None
+        The data it runs on.
+    before, after, variables : dict
+        The server's status before and after the run, and its variables.
+    """
+
+    run: PlannedRun
+    native: NativeRun
+    load: Load | None = None
+    before: dict[str, str] = field(default_factory=dict)
+    after: dict[str, str] = field(default_factory=dict)
+    variables: dict[str, str] = field(default_factory=dict)
+    start_utc: str = field(default_factory=_utc_now)
+    started_monotonic_ns: int = field(default_factory=time.monotonic_ns)
+
+    @property
+    def server_status(self) -> dict[str, Any]:
+        """What ``status.json`` holds."""
+        return {"before": self.before, "after": self.after, "variables": self.variables}
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a run was made: study, server, and what was stored about server and host."""
+
+    study: str
+    server: Json
+    config_ref: str | None
+    env_ref: str | None
+
+
+def make_record(
+    attempt: Attempt, origin: Origin, status: Status, failure: Mapping[str, str] | None
+) -> RunRecord:
+    """Return the record of an attempt with all that was measured."""
+    run = attempt.run
+    return RunRecord(
+        id=run.id,
+        study=origin.study,
+        status=status,
+        factors=Factors(
+            server=run.setup.name,
+            workload=run.workload_label,
+            threads=run.threads,
+            iteration=run.iteration,
+            order=run.order,
+            block=run.block,
+        ),
+        identity=run.identity,
+        time={
+            "start_utc": attempt.start_utc,
+            "end_utc": _utc_now(),
+            "started_monotonic_ns": attempt.started_monotonic_ns,
+        },
+        server=origin.server,
+        workload=_describe_workload(run),
+        config_ref=origin.config_ref,
+        env_ref=origin.env_ref,
+        load=None if attempt.load is None else asdict(attempt.load),
+        failure=failure,
+        tool={"name": "benchkit", "version": get_version()},
+        **_observations(attempt),
+    )
+
+
+def _describe_workload(run: PlannedRun) -> dict[str, Any]:
+    workload = run.workload
+    return {
+        "identity": workload.identity,
+        "parameters": dict(workload.parameters),
+        "fingerprint": run.fingerprint,
+        "tables": [
+            {"name": table.name, "count": table.count, "rows": table.rows}
+            for table in workload.tables
+        ],
+    }
+
+
+def _observations(attempt: Attempt) -> dict[str, Any]:
+    """Return the fields of a record that come from the driver."""
+    result = attempt.native.result
+    if result is None:
+        return {"measured_s": 0.0, "warmup_s": 0.0, "metrics": {}}
+    metrics = observe.compute_metrics(result)
+    if attempt.load is not None and not attempt.load.reused:
+        metrics["load_rows_per_s"] = attempt.load.rows / attempt.load.seconds
+    return {
+        "measured_s": result["measured_s"],
+        "warmup_s": result["warmup_s"],
+        "metrics": metrics,
+        "statements": observe.observe_statements(result),
+        "transactions": observe.observe_transactions(result),
+        "errors": observe.observe_errors(result),
+        "accounting": observe.observe_accounting(result),
+        "client": observe.observe_client(result),
+        "warnings": _warnings(attempt, result),
+    }
+
+
+def _warnings(attempt: Attempt, result: Mapping[str, Any]) -> tuple[str, ...]:
+    """Say what a reader of the numbers should know."""
+    warnings = []
+    failed = sum(t["failed"] for t in result["transactions"])
+    if not any(t["committed"] for t in result["transactions"]):
+        warnings.append("no transaction was committed in the measurement")
+    if failed:
+        warnings.append(f"{failed} transactions failed; see the errors by number")
+    if result["measured_s"] < _SHORT_S:
+        warnings.append(f"only {result['measured_s']:.3f} s were measured")
+    cores = len(os.sched_getaffinity(0))
+    busy_s = result["cpu_user_s"] + result["cpu_system_s"]
+    lasted_s = result["warmup_s"] + result["measured_s"]
+    if attempt.load is not None and busy_s > _BUSY_SHARE * cores * lasted_s > 0:
+        warnings.append(
+            f"the load driver itself used more than {_BUSY_SHARE:.0%} of this host's CPU"
+        )
+    return tuple(warnings)

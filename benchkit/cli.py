@@ -1,0 +1,255 @@
+"""The command line: ``benchkit run | plan | ls | show | compare | doctor | workloads``.
+
+Reads arguments, calls what does the work, and prints. Exit codes: 0 fine, 1 an error or a run
+that failed, 2 wrong usage, 130 interrupted. Results go to the standard output; everything about
+how things go, and errors, to the standard error.
+"""
+
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+from benchkit import doctor, inventory, terminal, views, workloads
+from benchkit.errors import BenchkitError, StoreError, StudyWarning, unknown_name
+from benchkit.execute import describe_failures
+from benchkit.formats import FORMATS
+from benchkit.results import load
+from benchkit.store import open_run
+from benchkit.studyfile import default_folder, read_study
+from benchkit.version import get_version
+
+ERROR, INTERRUPTED = 1, 130
+
+
+class Commands(click.Group):
+    """The commands in the order they are written here; their errors are one line each."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names in the order of their definition."""
+        return list(self.commands)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; one that does not exist is answered with the nearest."""
+        if args and not args[0].startswith("-") and args[0] not in self.commands:
+            raise click.UsageError(unknown_name("command", args[0], self.commands), ctx)
+        return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command; turn what may go wrong into a line and an exit code."""
+        try:
+            return super().invoke(ctx)
+        except BenchkitError as error:
+            _report(f"error: {error}")
+            ctx.exit(ERROR)
+        except KeyboardInterrupt:
+            _report("interrupted")
+            ctx.exit(INTERRUPTED)
+
+
+def _report(message: str) -> None:
+    click.echo(message, err=True)
+
+
+@contextmanager
+def _warnings_as_lines() -> Iterator[None]:
+    """Report Python's warnings once the work is done, without where in the code they came from."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", StudyWarning)
+        try:
+            yield
+        finally:
+            for warning in caught:
+                _report(f"warning: {warning.message}")
+
+
+def _examples(*lines: str) -> str:
+    """Return what a command's help ends with; click keeps lines after its mark as they are."""
+    return "\n".join(["\b", "Examples:", *(f"  {line}" for line in lines)])
+
+
+def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        click.echo(f"benchkit {get_version()}")
+        ctx.exit()
+
+
+@click.group(
+    cls=Commands,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog=_examples("benchkit doctor", "benchkit run examples/flush_log.toml"),
+)
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_version,
+    help="Show the version and exit.",
+)
+def main() -> None:
+    """Measure MariaDB and MySQL servers, and tell which is faster.
+
+    A study says what to compare: servers x workloads x thread counts x iterations, in a TOML
+    file.
+    """
+
+
+@main.command(
+    epilog=_examples(
+        "benchkit run examples/flush_log.toml", "benchkit run flush_log.toml -o results/second-try"
+    )
+)
+@click.argument("study_file", metavar="STUDY.toml")
+@click.option(
+    "-o",
+    "--output",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="The study's folder.  [default: results/NAME-OF-THE-STUDY]",
+)
+@click.option(
+    "-q",
+    "--quiet",
+    is_flag=True,
+    help="No progress: neither a bar nor, where there is no terminal, a line for each run.",
+)
+def run(study_file: str, output: Path | None, quiet: bool) -> None:
+    """Execute a study, and print the comparison.
+
+    Each run is stored as it ends. After Ctrl-C, a crash or a failed run, the same command goes
+    on with the runs that are missing; a study that is complete is only shown.
+    """
+    study = read_study(study_file)
+    folder = output or default_folder(study.name)
+    if not quiet:
+        planned = study.plan()
+        stored = inventory.count_stored(planned, folder)
+        _report(f"{planned.summary()}\n{stored} of {len(planned)} are stored in {folder}")
+    try:
+        with _warnings_as_lines():
+            failures = study.measure(folder, progress=not quiet)
+    except KeyboardInterrupt as stop:
+        _report("interrupted: what was measured is stored, the same command goes on from there")
+        raise click.exceptions.Exit(INTERRUPTED) from stop
+    results = load(folder)
+    if len(study.servers) > 1 and len(results):
+        terminal.draw([results.compare("tps")])
+    elif len(results):
+        terminal.draw(views.means_view(inventory.compute_means(results)))
+    if failures:
+        _report(f"error: {describe_failures(failures)}")
+        raise click.exceptions.Exit(ERROR)
+
+
+@main.command(epilog=_examples("benchkit plan examples/flush_log.toml"))
+@click.argument("study_file", metavar="STUDY.toml")
+def plan(study_file: str) -> None:
+    """Show the runs of a study, and how long they take.
+
+    Nothing runs, and nothing is written.
+    """
+    terminal.draw(views.plan_view(read_study(study_file).plan()))
+
+
+@main.command("ls", epilog=_examples("benchkit ls", "benchkit ls results/flush-log --runs"))
+@click.argument("directory", metavar="[DIR]", default=".")
+@click.option("--runs", is_flag=True, help="DIR is a study: list its runs.")
+def list_studies(directory: str, runs: bool) -> None:
+    """List the studies below a folder, or the runs of one."""
+    if runs:
+        study = inventory.take_inventory(directory)
+        terminal.draw(views.runs_view(study))
+        return
+    found, damaged = [], False
+    for path in inventory.find_studies(directory):
+        try:
+            found.append(inventory.take_inventory(path))
+        except StoreError as error:  # the others can be listed all the same
+            _report(f"error: {error}")
+            damaged = True
+    if found:
+        terminal.draw(views.studies_view(found))
+    elif not damaged:
+        _report(f"no study in {directory} or below it")
+    if damaged:
+        raise click.exceptions.Exit(ERROR)
+
+
+@main.command(
+    epilog=_examples(
+        "benchkit show results/flush-log", "benchkit show results/flush-log/runs/0153f12027be7547"
+    )
+)
+@click.argument("path", metavar="PATH")
+def show(path: str) -> None:
+    """Show a study, or one of its runs.
+
+    Of a study: its settings, servers and workloads, the mean of each dataset, warnings, and
+    attempts that did not finish. Of a run: its metrics, transactions, statements, errors,
+    warnings and load.
+    """
+    if (Path(path) / "run.json").exists():
+        terminal.draw(views.run_view(open_run(path)))
+        return
+    found = inventory.take_inventory(path)
+    terminal.draw(views.study_view(found, inventory.compute_means(found.results)))
+
+
+@main.command(
+    epilog=_examples(
+        "benchkit compare results/flush-log --metric latency_p95",
+        'benchkit compare results/june results/july --baseline "baseline · june" -f csv',
+    )
+)
+@click.argument("directories", metavar="DIR...", nargs=-1, required=True)
+@click.option("-m", "--metric", default="tps", show_default=True, help="Such as latency_p95.")
+@click.option(
+    "-b", "--baseline", metavar="NAME", help="The server to compare with.  [default: the first]"
+)
+@click.option(
+    "-f",
+    "--format",
+    "form",
+    type=click.Choice(["text", *FORMATS]),
+    default="text",
+    show_default=True,
+    help="How to write it.",
+)
+def compare(directories: Sequence[str], metric: str, baseline: str | None, form: str) -> None:
+    """Compare the servers of one or more studies."""
+    comparison = load(list(directories)).compare(metric, baseline=baseline)
+    if form in FORMATS:
+        terminal.write(FORMATS[form](comparison).rstrip("\n") + "\n")
+    else:
+        terminal.draw([comparison])
+
+
+@main.command(
+    "doctor", epilog=_examples("benchkit doctor", "benchkit doctor examples/flush_log.toml")
+)
+@click.argument("study_file", metavar="[STUDY.toml]", required=False)
+def examine(study_file: str | None) -> None:
+    """Check whether machine and server are fit to measure.
+
+    With a study, also whether its servers can take its threads, tables and rows. The exit code
+    is 1 if a check fails.
+    """
+    checks = doctor.examine_study(read_study(study_file)) if study_file else doctor.examine()
+    terminal.draw(views.checks_view(checks))
+    if any(check.status == "fail" for check in checks):
+        raise click.exceptions.Exit(ERROR)
+
+
+@main.command(
+    "workloads", epilog=_examples("benchkit workloads", "benchkit workloads oltp_read_write")
+)
+@click.argument("name", metavar="[NAME]", required=False)
+def list_workloads(name: str | None) -> None:
+    """List the workloads, or the options of one."""
+    view = views.workload_view(workloads.factory(name)) if name else views.workloads_view()
+    terminal.draw(view)

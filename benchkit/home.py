@@ -1,0 +1,86 @@
+"""Where a study's private servers have their data from one call to the next.
+
+    <BENCHKIT_DATA>/study-<data id>/study       where the study's folder is
+    <BENCHKIT_DATA>/study-<data id>/<server>/   the directory of one server
+
+Not in the study's folder, which may lie where the user that servers run as cannot go; and found
+by an id that ``study.json`` keeps, so that a folder may be moved. A home goes away when its
+study is complete, or when the next study begins after its folder was removed.
+"""
+
+import fcntl
+import hashlib
+import os
+import re
+import shutil
+from contextlib import suppress
+from pathlib import Path
+
+from benchkit.datadir import LOCK_NAME, make_temporary_base, told_as_server_error
+from benchkit.plan import Setup
+
+_PREFIX = "study-"
+_OWNER = "study"
+
+
+def new_data_id() -> str:
+    """Return an id for the data of a new study."""
+    return os.urandom(6).hex()
+
+
+def find_home(data_id: str) -> Path:
+    """Return where the home with this id is, or would be.
+
+    Raises
+    ------
+    ServerError
+        When the folder of all homes cannot be used.
+    """
+    return make_temporary_base() / f"{_PREFIX}{data_id}"
+
+
+def make_home(home: Path, study: Path) -> None:
+    """Make a study's home, if it is not there, and note where the study's folder is.
+
+    Raises
+    ------
+    ServerError
+        When that cannot be written.
+    """
+    with told_as_server_error(home):
+        home.mkdir(exist_ok=True)
+        home.chmod(0o755)  # whatever the umask: the server's user must get through
+        (home / _OWNER).write_text(f"{study.resolve()}\n")
+
+
+def remove_home(home: Path) -> None:
+    """Remove a home with all that is in it."""
+    shutil.rmtree(home, ignore_errors=True)
+
+
+def remove_abandoned(base: Path) -> None:
+    """Remove the homes of studies whose folders are gone, unless a server runs there."""
+    for owner in base.glob(f"{_PREFIX}*/{_OWNER}"):
+        with suppress(OSError):  # another process removes it as well
+            study = Path(owner.read_text().rstrip("\n"))
+            if not (study / "study.json").exists() and not _is_used(owner.parent):
+                remove_home(owner.parent)
+
+
+def server_folder(home: Path, setup: Setup) -> Path:
+    """Return a server's directory: readable, and different for different setups."""
+    readable = re.sub(r"[^A-Za-z0-9._-]+", "-", setup.name).strip("-.")[:40]
+    return home / f"{readable or 'server'}-{hashlib.sha256(repr(setup).encode()).hexdigest()[:8]}"
+
+
+def _is_used(home: Path) -> bool:
+    return any(_is_locked(lock) for lock in home.glob(f"*/{LOCK_NAME}"))
+
+
+def _is_locked(lock: Path) -> bool:
+    with lock.open("rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False

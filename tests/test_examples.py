@@ -1,0 +1,95 @@
+"""The examples run: the first command of the README, twice, in a copy of the repository."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from shortened import shorten
+
+ROOT = Path(__file__).resolve().parent.parent
+EXAMPLES = sorted(path for path in (ROOT / "examples").iterdir() if path.is_file())
+
+# Stands for .venv/bin/python: this interpreter, with installations noted instead of made.
+INTERPRETER = """#!/bin/sh
+case "$*" in *"pip install"*) echo "$@" >>{log} ;; *) exec {python} "$@" ;; esac
+"""
+
+
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory):
+    """Return a copy of what the quickstart needs, with a shorter study and a ready .venv."""
+    copy = tmp_path_factory.mktemp("repository")
+    for name in ("setup.py", "pyproject.toml"):
+        shutil.copy(ROOT / name, copy)
+    for name in ("csrc", "examples"):
+        shutil.copytree(ROOT / name, copy / name)
+    study = copy / "examples" / "first_study.py"
+    study.write_text(shorten(study.read_text()))
+    interpreter = copy / ".venv" / "bin" / "python"
+    interpreter.parent.mkdir(parents=True)
+    interpreter.write_text(INTERPRETER.format(log=copy / "installed", python=sys.executable))
+    interpreter.chmod(0o755)
+    return copy
+
+
+def quickstart(repository):
+    ran = subprocess.run(
+        ["bash", repository / "examples" / "quickstart.sh"], capture_output=True, text=True
+    )
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout
+
+
+def installations(repository):
+    return (repository / "installed").read_text().splitlines()
+
+
+def stored_runs(repository):
+    return {path: path.stat().st_mtime_ns for path in repository.glob("results/*/runs/*/run.json")}
+
+
+def test_quickstart_compares_and_the_second_time_has_nothing_left_to_do(repository):
+    first = quickstart(repository)
+    runs = stored_runs(repository)
+    assert len(runs) == 12
+    assert "ratio to baseline" in first
+    assert (repository / "results" / "first_study.png").stat().st_size > 10_000
+
+    second = quickstart(repository)
+    assert stored_runs(repository) == runs
+    assert second.endswith(first.partition("building")[2].partition("\n")[2])
+    assert len(installations(repository)) == 1
+
+
+def test_changed_sources_are_built_again(repository):
+    before = len(installations(repository)) if (repository / "installed").exists() else 0
+    setup = f"source {repository}/examples/setup.sh; setup '[test]'"
+    for source in ("", "// changed"):
+        (repository / "csrc" / "changed.c").write_text(source)
+        subprocess.run(["bash", "-c", setup], check=True, capture_output=True)
+    assert len(installations(repository)) == before + 2
+
+
+def test_missing_packages_are_named_for_apt_and_dnf(tmp_path):
+    tools = ("bash", "cut", "dirname", "id", "paste")
+    for tool in tools:  # a PATH with neither compilers nor a package manager
+        (tmp_path / tool).symlink_to(shutil.which(tool))
+    script = f"source {ROOT}/examples/setup.sh; SERVER_PATH={tmp_path}; setup ''"
+    ran = subprocess.run(
+        ["bash", "-c", script], env={"PATH": str(tmp_path)}, capture_output=True, text=True
+    )
+    assert ran.returncode == 1
+    assert (
+        "apt-get install build-essential python3 python3-venv python3-dev pkg-config "
+        "libmariadb-dev libgsl-dev mariadb-server-core mariadb-client-core\n"
+    ) in ran.stderr
+    assert "dnf install gcc make python3.12 python3.12-devel pkgconf-pkg-config" in ran.stderr
+
+
+def test_every_example_is_run_by_a_test():
+    tests = "".join(path.read_text() for path in (ROOT / "tests").rglob("test_*.py"))
+    run_by_others = {"setup.sh": "quickstart.sh"}
+    names = {path.name: run_by_others.get(path.name, path.name) for path in EXAMPLES}
+    assert [name for name, runner in names.items() if runner not in tests] == []
