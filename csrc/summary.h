@@ -34,6 +34,9 @@ int summary_transaction(const struct driver *driver, enum phase phase, uint32_t 
 int summary_statement(const struct driver *driver, enum phase phase, uint32_t index,
                       struct statement_summary *summary, struct error *error);
 
+/* How often a statement was executed in all phases together. */
+uint64_t summary_executions(const struct driver *driver, uint32_t index);
+
 /* The failures of all workers, one entry for each kind, most first. The caller frees
  * *errors. */
 int summary_errors(const struct driver *driver, struct error_counts **errors,

@@ -42,11 +42,11 @@ struct worker {
     uint64_t seed;    /* of the run */
 
     struct recorder recorder; /* read by the driver while the worker writes */
-    struct error error;       /* why the worker gave up; valid when failed */
+    struct error error; /* of the last statement that failed; when `failed`, why */
     bool failed;
     int64_t cpu_user_ns; /* of this thread between start and end of the run */
     int64_t cpu_system_ns;
-    int64_t ended_ns; /* end of the last transaction */
+    int64_t ended_ns; /* when it had recorded its last transaction */
 
     /* The interpreter's state. */
     int64_t now_ns; /* the last time read */

@@ -156,14 +156,15 @@ static int prepare_variant(struct worker *worker,
 }
 
 /* Some statements, such as LOCK TABLES on MySQL, cannot be prepared. Without
- * parameters they can be sent as text instead: their handle stays NULL. */
+ * parameters and results they can be sent as text instead: their handle stays NULL. */
 static bool can_be_text(const struct program_statement *statement,
                         const struct error *error)
 {
     enum { UNSUPPORTED_PREPARED = 1295 };
 
     return error->number == UNSUPPORTED_PREPARED && !statement->parameter_count &&
-           statement->variant_register == NO_REGISTER && !statement->kept_count;
+           !statement->kept_count && !statement->rollback_if_none &&
+           statement->variant_register == NO_REGISTER;
 }
 
 static int prepare_all(struct worker *worker, struct error *error)

@@ -74,8 +74,13 @@ def without_address_randomisation():
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_program_runs_clean_under_sanitizers(build, program):
-    options = {"ASAN_OPTIONS": "detect_leaks=1", "TSAN_OPTIONS": "halt_on_error=1"}
+def test_program_runs_clean_under_sanitizers(build, program, server):
+    options = {
+        "ASAN_OPTIONS": "detect_leaks=1",
+        "TSAN_OPTIONS": "halt_on_error=1",
+        "BENCHKIT_TEST_SOCKET": server.endpoint["socket"],
+        "BENCHKIT_TEST_USER": server.endpoint["user"],
+    }
     ran = subprocess.run(
         [*without_address_randomisation(), str(build / program)],
         capture_output=True,
