@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from scratch import Scratch, scratch_database
 
 from benchkit.config import Config
 from benchkit.server import Server
-from scratch import Scratch, scratch_database
 
 SMALL = Config(
     "small",
