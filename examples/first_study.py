@@ -18,7 +18,7 @@ study = bk.Study(
     duration="5s",
     warmup="2s",
 )
-print(study.plan(), end="\n\n")
+print(study.plan(), end="\n\n", flush=True)
 results = study.run("results/first_study")
 
 print(results.compare("tps", baseline="baseline"), end="\n\n")
