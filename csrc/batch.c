@@ -27,11 +27,11 @@ static size_t value_limit(const struct value *value)
 }
 
 int batch_init(struct batch *batch, const char *insert, struct value *const *row,
-               uint32_t count, struct error *error)
+               uint32_t count, size_t packet_bytes, struct error *error)
 {
     size_t row_limit = sizeof "(),";
     size_t prefix = strlen(insert) + 1;
-    size_t capacity = BATCH_PACKET_BYTES;
+    size_t capacity = packet_bytes;
 
     for (uint32_t i = 0; i < count; i++)
         row_limit += value_limit(row[i]) + 1;

@@ -21,7 +21,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { THREADS_MAX = 1024, CHUNK_ROWS = 10000 };
+enum {
+    THREADS_MAX = 1024,
+    CHUNK_ROWS = 10000,       /* a transaction */
+    PACKET_BYTES = 128 * 1024 /* measured: larger ones leave the server's caches */
+};
 
 struct table_state {
     uint64_t next_row; /* first one not handed out, from 0 */
@@ -232,9 +236,12 @@ static int load_chunk(struct load_thread *thread, const struct chunk *chunk,
     int status = row_buffer_init(&row, table, error);
 
     if (!status)
-        status = batch_init(&batch, table->insert, row.pointers, row.count, error);
+        status = batch_init(&batch, table->insert, row.pointers, row.count,
+                            PACKET_BYTES, error);
     if (!status)
         status = stream_rows(thread, chunk, row.pointers, &batch, error);
+    if (!status)
+        status = command(thread->connection, "COMMIT", strlen("COMMIT"), error);
     batch_fini(&batch);
     row_buffer_fini(&row);
     return status;
@@ -295,7 +302,8 @@ static int publish(struct load_thread *thread, struct connection *connection,
 static int connect_thread(struct load_thread *thread, struct error *error)
 {
     /* Strict, and backslashes escape: what the batch relies on. */
-    static const char session[] = "SET SESSION sql_mode = 'STRICT_TRANS_TABLES'";
+    static const char session[] =
+        "SET SESSION sql_mode = 'STRICT_TRANS_TABLES', autocommit = 0";
     struct connection *connection = NULL;
 
     if (connection_open(thread->loader->options.endpoint, &connection, error) ||

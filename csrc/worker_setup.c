@@ -64,6 +64,8 @@ static void point_at_registers(const struct worker *worker, const uint32_t *indi
         pointers[i] = &worker->registers[indices[i]];
 }
 
+enum { PACKET_BYTES = 512 * 1024 }; /* of a bulk insert, as in sysbench */
+
 static int make_batches(struct worker *worker, struct error *error)
 {
     const struct program *program = worker->program;
@@ -83,7 +85,7 @@ static int make_batches(struct worker *worker, struct error *error)
         point_at_registers(worker, statement->parameters, statement->parameter_count,
                            worker->bound);
         status = batch_init(&worker->batches[i], sql, worker->bound,
-                            statement->parameter_count, error);
+                            statement->parameter_count, PACKET_BYTES, error);
         free(sql);
     }
     return status;
