@@ -11,6 +11,8 @@
 #include "connection.h"
 #include "error.h"
 #include "program.h"
+#include "recorder.h"
+#include "sampler.h"
 #include "thread.h"
 #include "worker.h"
 

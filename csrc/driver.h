@@ -12,8 +12,7 @@
 #ifndef BENCHKIT_DRIVER_H
 #define BENCHKIT_DRIVER_H
 
-#include "recorder.h"
-#include "sampler.h"
+#include "outcome.h"
 
 #include <stdint.h>
 
@@ -21,6 +20,8 @@ struct driver;
 struct endpoint;
 struct error;
 struct program;
+struct recorder;
+struct sampler;
 
 struct driver_options {
     const struct endpoint *endpoint; /* NULL: no server */

@@ -13,7 +13,10 @@
 #include "connection.h"
 #include "error.h"
 #include "generator.h"
+#include "reply.h"
+#include "rng.h"
 #include "thread.h"
+#include "value.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -7,6 +7,7 @@
 
 #include "array.h"
 #include "error.h"
+#include "generator.h"
 #include "program_build.h"
 
 #include <stdlib.h>

@@ -9,7 +9,6 @@
 #ifndef BENCHKIT_PROGRAM_H
 #define BENCHKIT_PROGRAM_H
 
-#include "generator.h"
 #include "value.h"
 
 #include <stdbool.h>
@@ -17,6 +16,7 @@
 #include <stdint.h>
 
 struct error;
+struct generator;
 
 /* What an instruction does with its operands `a`, `b` and `number`. */
 enum operation {

@@ -4,13 +4,14 @@
  * The GIL is released while the server works. A connection serves one thread at a
  * time; a second thread gets an error, not a corrupted protocol.
  */
-#include "py_state.h"
 #include "py_endpoint.h"
+#include "py_state.h"
 
 #include "connection.h"
 #include "error.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 struct py_connection {
     PyObject_HEAD struct connection *connection; /* NULL once closed */

@@ -5,7 +5,6 @@
  * signals, so that Ctrl-C stops a run at once and what was measured can still be read.
  */
 #include "py_endpoint.h"
-#include "py_histogram.h"
 #include "py_program.h"
 #include "py_result.h"
 #include "py_state.h"
@@ -14,7 +13,6 @@
 #include "connection.h"
 #include "driver.h"
 #include "error.h"
-#include "program.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -11,6 +11,8 @@
 #include "generator.h"
 #include "loader.h"
 
+#include <string.h>
+
 enum { WAIT_NS = 50 * 1000 * 1000 };
 
 /* Tables with all that they point at: made from Python, but independent of it, since

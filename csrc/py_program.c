@@ -4,9 +4,13 @@
  */
 #include "py_program.h"
 
-#include "error.h"
-#include "program.h"
 #include "py_generator.h"
+
+#include "error.h"
+#include "generator.h"
+#include "program.h"
+
+#include <string.h>
 
 struct py_program {
     PyObject_HEAD struct program *program;

@@ -9,11 +9,17 @@
 #include "clock.h"
 #include "driver.h"
 #include "error.h"
+#include "histogram.h"
+#include "outcome.h"
 #include "program.h"
+#include "recorder.h"
+#include "sampler.h"
 #include "summary.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const char *const phase_names[] = {[PHASE_WARMUP] = "warmup",
                                           [PHASE_MEASUREMENT] = "measurement",

@@ -12,6 +12,7 @@
 #include "worker.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -6,6 +6,7 @@
 #include "array.h"
 #include "driver.h"
 #include "error.h"
+#include "recorder.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,12 +6,12 @@
 
 #include "histogram.h"
 #include "outcome.h"
-#include "recorder.h"
 
 #include <stdint.h>
 
 struct driver;
 struct error;
+struct error_counts;
 
 struct transaction_summary {
     uint64_t outcomes[OUTCOME_IN_FLIGHT];

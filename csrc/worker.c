@@ -5,9 +5,15 @@
  */
 #include "worker.h"
 
+#include "batch.h"
 #include "clock.h"
+#include "connection.h"
+#include "generator.h"
+#include "program.h"
+#include "reply.h"
+#include "value.h"
 
-#include <stdlib.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/resource.h>
 

@@ -9,15 +9,23 @@
 #define BENCHKIT_WORKER_H
 
 #include "array.h"
-#include "batch.h"
-#include "connection.h"
 #include "error.h"
-#include "program.h"
+#include "outcome.h"
 #include "recorder.h"
+#include "rng.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
+
+struct batch;
+struct connection;
+struct endpoint;
+struct generator;
+struct program;
+struct statement;
+struct value;
 
 /* When a run begins, measures and ends. Set before the start; only end_ns and
  * remaining change afterwards. */

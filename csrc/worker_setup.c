@@ -4,6 +4,13 @@
  */
 #include "worker.h"
 
+#include "batch.h"
+#include "connection.h"
+#include "generator.h"
+#include "program.h"
+#include "reply.h"
+#include "value.h"
+
 #include <stdlib.h>
 #include <string.h>
 

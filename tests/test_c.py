@@ -40,16 +40,9 @@ def is_binding(source):
 def test_source_compiles_without_a_warning(source, compiler, tmp_path):
     # CPython's slot tables hold functions as void *, which ISO C does not allow.
     pedantic = ["-Wno-pedantic"] if is_binding(source) else []
-    command = [compiler, "-std=c17", "-D_GNU_SOURCE", "-O2", "-fvisibility=hidden"]
-    command += [
-        *WARNINGS,
-        *pedantic,
-        *foreign_includes(),
-        "-c",
-        str(source),
-        "-o",
-        str(tmp_path / "object.o"),
-    ]
+    flags = ["-std=c17", "-D_GNU_SOURCE", "-O2", "-fvisibility=hidden", *WARNINGS, *pedantic]
+    output = ["-c", str(source), "-o", str(tmp_path / "object.o")]
+    command = [compiler, *flags, *foreign_includes(), *output]
     compiled = subprocess.run(command, capture_output=True, text=True)
     assert compiled.returncode == 0, compiled.stderr
 

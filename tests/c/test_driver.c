@@ -10,6 +10,8 @@
 #include "error.h"
 #include "loader.h"
 #include "program.h"
+#include "reply.h"
+#include "sampler.h"
 #include "summary.h"
 
 #include "allocations.h"
