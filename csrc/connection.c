@@ -36,7 +36,7 @@ struct statement {
     struct wire *wire;     /* NULL: executed by libmariadb */
     struct value **values; /* the parameters; owned array of borrowed values */
     unsigned int value_count;
-    bool types_sent;
+    struct wire_statement direct; /* for the wire */
     MYSQL_BIND *parameters;
     MYSQL_BIND *columns; /* as many as the result has; those not kept are skipped */
     struct value **kept; /* registers for the first columns; as values */
@@ -328,6 +328,10 @@ int connection_prepare(struct connection *connection, const struct statement_tex
         statement_free(statement);
         return -1;
     }
+    statement->direct =
+        (struct wire_statement){.id = (uint32_t)statement->handle->stmt_id,
+                                .parameters = statement->values,
+                                .count = statement->value_count};
     *result = statement;
     return 0;
 }
@@ -407,24 +411,13 @@ static int skip_rest(const struct statement *statement, struct error *error)
     return more > 0 ? set_statement_error(statement, error) : 0;
 }
 
-static int execute_directly(struct statement *statement, struct reply *reply,
-                            struct error *error)
-{
-    bool send_types = !statement->types_sent;
-
-    statement->types_sent = true;
-    return wire_execute(statement->wire, (uint32_t)statement->handle->stmt_id,
-                        statement->values, statement->value_count, send_types, reply,
-                        error);
-}
-
 int statement_execute(struct statement *statement, struct reply *reply,
                       struct error *error)
 {
     MYSQL_STMT *handle = statement->handle;
 
     if (statement->wire)
-        return execute_directly(statement, reply, error);
+        return wire_execute(statement->wire, &statement->direct, reply, error);
     memset(reply, 0, sizeof *reply);
     if (mysql_stmt_execute(handle))
         return set_statement_error(statement, error);

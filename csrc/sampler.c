@@ -201,11 +201,15 @@ static struct interval_row *append_row(struct sampler *sampler, struct error *er
     return &grown[sampler->row_count++];
 }
 
+static double seconds_into(const struct sampler *sampler, int64_t time_ns)
+{
+    return (double)(time_ns - sampler->of.schedule->start_ns) / CLOCK_NS_PER_S;
+}
+
 /* Append the row of `phase` from begin_ns to end_ns. */
 static int take(struct sampler *sampler, enum phase phase, int64_t begin_ns,
                 int64_t end_ns, struct error *error)
 {
-    int64_t start_ns = sampler->of.schedule->start_ns;
     struct interval_row now = sum_counts(sampler, phase);
     struct interval_row *row = append_row(sampler, error);
 
@@ -214,7 +218,7 @@ static int take(struct sampler *sampler, enum phase phase, int64_t begin_ns,
     *row = now;
     subtract_counts(row, &sampler->totals[phase]);
     sampler->totals[phase] = now;
-    row->time_s = (double)(end_ns - start_ns) / CLOCK_NS_PER_S;
+    row->time_s = seconds_into(sampler, end_ns);
     row->elapsed_s = (double)(end_ns - begin_ns) / CLOCK_NS_PER_S;
     row->phase = phase;
     set_times(row, &sampler->response);
@@ -251,15 +255,6 @@ static int64_t end_of(const struct schedule *schedule)
     return atomic_load_explicit(&schedule->end_ns, memory_order_relaxed);
 }
 
-/* True when a row that ends at `time_ns`, or now, might end behind the measurement. In
- * a counted run that cannot be while there is a transaction yet to begin. */
-static bool is_for_the_end(const struct schedule *schedule, int64_t time_ns)
-{
-    return time_ns >= end_of(schedule) ||
-           (schedule->counted &&
-            atomic_load_explicit(&schedule->remaining, memory_order_relaxed) <= 0);
-}
-
 int64_t sampler_due_ns(const struct sampler *sampler)
 {
     const struct schedule *schedule = sampler->of.schedule;
@@ -267,7 +262,7 @@ int64_t sampler_due_ns(const struct sampler *sampler)
 
     if (sampler->row_ns < schedule->measure_ns && due_ns > schedule->measure_ns)
         due_ns = schedule->measure_ns;
-    return is_for_the_end(schedule, due_ns) ? INT64_MAX : due_ns;
+    return due_ns < end_of(schedule) ? due_ns : INT64_MAX;
 }
 
 int sampler_take_due(struct sampler *sampler, int64_t now_ns, struct error *error)
@@ -276,7 +271,7 @@ int sampler_take_due(struct sampler *sampler, int64_t now_ns, struct error *erro
     int64_t measure_ns = schedule->measure_ns;
     int64_t whole_ns;
 
-    if (is_for_the_end(schedule, now_ns))
+    if (now_ns >= end_of(schedule))
         return 0;
     if (sampler->row_ns < measure_ns && now_ns >= measure_ns) {
         sampler->warmup_ns = sampler->row_ns;
@@ -292,6 +287,24 @@ int sampler_take_due(struct sampler *sampler, int64_t now_ns, struct error *erro
                      sampler->row_ns + whole_ns, error);
 }
 
+/* A counted run ends with its last transaction, but is known to have ended only when
+ * the workers have logged out. Cut off rows taken since; nothing was counted in them.
+ */
+static void cut_rows(struct sampler *sampler, int64_t end_ns)
+{
+    const double least_s = 0.5 / CLOCK_NS_PER_S;
+    double end_s = seconds_into(sampler, end_ns);
+    struct interval_row *last = sampler->rows + sampler->row_count;
+
+    while (last-- > sampler->rows && last->time_s - last->elapsed_s > end_s - least_s)
+        sampler->row_count--;
+    if (last >= sampler->rows && last->time_s > end_s) {
+        last->elapsed_s -= last->time_s - end_s;
+        last->time_s = end_s;
+    }
+    sampler->row_ns = end_ns;
+}
+
 int sampler_take_last(struct sampler *sampler, int64_t measured_ns, int64_t ended_ns,
                       struct error *error)
 {
@@ -300,6 +313,8 @@ int sampler_take_last(struct sampler *sampler, int64_t measured_ns, int64_t ende
 
     if (sampler->warmup_ns != NO_TIME)
         return take_warmup(sampler, error);
+    if (sampler->of.schedule->counted && sampler->row_ns > measured_ns)
+        cut_rows(sampler, measured_ns);
     if (sampler->row_ns < warmed_up_ns)
         return take_next(sampler, PHASE_WARMUP, warmed_up_ns, error);
     if (sampler->row_ns < measured_ns)

@@ -40,16 +40,16 @@ def is_binding(source):
 def test_source_compiles_without_a_warning(source, compiler, tmp_path):
     # CPython's slot tables hold functions as void *, which ISO C does not allow.
     pedantic = ["-Wno-pedantic"] if is_binding(source) else []
-    command = [
-        compiler,
-        "-std=c17",
-        "-D_GNU_SOURCE",
-        "-O2",
-        "-fvisibility=hidden",
+    command = [compiler, "-std=c17", "-D_GNU_SOURCE", "-O2", "-fvisibility=hidden"]
+    command += [
         *WARNINGS,
         *pedantic,
+        *foreign_includes(),
+        "-c",
+        str(source),
+        "-o",
+        str(tmp_path / "object.o"),
     ]
-    command += [*foreign_includes(), "-c", str(source), "-o", str(tmp_path / "object.o")]
     compiled = subprocess.run(command, capture_output=True, text=True)
     assert compiled.returncode == 0, compiled.stderr
 

@@ -153,18 +153,29 @@ static void test_look_behind_the_end_leaves_the_row_to_the_end(void)
     bench_close(&bench);
 }
 
-static void test_row_waits_for_the_end_once_the_last_transaction_has_begun(void)
+static void test_rows_behind_the_last_transaction_are_cut_off(void)
+{
+    struct bench bench;
+
+    bench_open(&bench, 5, INT64_MAX);
+    bench.schedule.counted = true;
+    CHECK(look(&bench, 15) == 2 && look(&bench, 25) == 1 && look(&bench, 35) == 1);
+    CHECK(finish(&bench, 22, 22) == 0);
+    CHECK(bench.sampler.row_count == 3);
+    CHECK(is_row(&bench, 1, PHASE_MEASUREMENT, 5, 15));
+    CHECK(is_row(&bench, 2, PHASE_MEASUREMENT, 15, 22));
+    bench_close(&bench);
+}
+
+static void test_row_that_begins_with_the_last_transactions_end_is_cut_off(void)
 {
     struct bench bench;
 
     bench_open(&bench, 0, INT64_MAX);
     bench.schedule.counted = true;
-    bench.schedule.remaining = 1;
-    CHECK(look(&bench, 10) == 1 && sampler_due_ns(&bench.sampler) == 20);
-    bench.schedule.remaining = 0;
-    CHECK(look(&bench, 20) == 0 && sampler_due_ns(&bench.sampler) == INT64_MAX);
-    CHECK(finish(&bench, 17, 17) == 1);
-    CHECK(is_row(&bench, 1, PHASE_MEASUREMENT, 10, 17));
+    CHECK(look(&bench, 10) == 1 && look(&bench, 20) == 1);
+    CHECK(finish(&bench, 10, 10) == 0 && bench.sampler.row_count == 1);
+    CHECK(is_row(&bench, 0, PHASE_MEASUREMENT, 0, 10));
     bench_close(&bench);
 }
 
@@ -231,7 +242,8 @@ int main(void)
     RUN(test_late_look_makes_one_longer_row);
     RUN(test_late_look_keeps_the_warmup_apart);
     RUN(test_look_behind_the_end_leaves_the_row_to_the_end);
-    RUN(test_row_waits_for_the_end_once_the_last_transaction_has_begun);
+    RUN(test_rows_behind_the_last_transaction_are_cut_off);
+    RUN(test_row_that_begins_with_the_last_transactions_end_is_cut_off);
     RUN(test_run_stopped_in_its_warmup_has_no_measurement);
     RUN(test_run_shorter_than_an_interval_has_a_row_for_each_phase);
     RUN(test_rows_hold_what_came_since_the_last_one_of_their_phase);

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import psutil
-from bench import private_server
+from bench import ignore, private_server
 
 import benchkit as bk
 from benchkit._core import Driver, Program
@@ -27,8 +27,8 @@ def resident_mb(workers=64):
     seen = [0]
     with private_server() as server:
         workload = bk.workloads.oltp_read_write(tables=8, rows=10_000)
-        order = LoadOrder(workload, workers, 2, 1)
-        database = ensure_loaded(server, order, lambda rows: None).database
+        order = LoadOrder(workload, workers, 2, 1, "perf")
+        database = ensure_loaded(server, order, ignore).database
         driver = Driver(
             Program(workload.spec()),
             {**server.endpoint, "database": database},

@@ -7,7 +7,7 @@ import resource
 import subprocess
 import time
 
-from bench import alternate, cpu_seconds, print_ratios, private_server
+from bench import alternate, cpu_seconds, ignore, print_ratios, private_server
 
 import benchkit as bk
 from benchkit.suites.native import LoadOrder, drop_data, ensure_loaded
@@ -19,9 +19,9 @@ def load_benchkit(server):
     """Return (seconds, client CPU seconds) of our load, without the checksums."""
     workload = bk.workloads.oltp_read_write(tables=TABLES, rows=ROWS)
     before = cpu_seconds(resource.RUSAGE_SELF)
-    load = ensure_loaded(server, LoadOrder(workload, 1, THREADS, 1), lambda rows: None)
+    load = ensure_loaded(server, LoadOrder(workload, 1, THREADS, 1, "perf"), ignore)
     cpu = cpu_seconds(resource.RUSAGE_SELF) - before
-    drop_data(server, workload)
+    drop_data(server, "perf")
     return load.seconds, cpu
 
 
@@ -37,6 +37,7 @@ def load_sysbench(server):
         f"--tables={TABLES}",
         f"--table-size={ROWS}",
         f"--threads={THREADS}",
+        "--rand-type=uniform",
         "prepare",
     ]
     before = cpu_seconds(resource.RUSAGE_CHILDREN)
