@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from benchkit.importers.model import Facts, Imported, Rows
+from benchkit.metrics import METRICS
 from benchkit.spread import Spread, describe_iterations
 
 MISSING = "(missing)"
@@ -32,6 +33,11 @@ _METRIC_LABELS = {
     "tpm": "TPM",
     "nopm": "NOPM",
     "events_per_s": "events_ps",
+    "latency_min": "latency_min (ms)",
+    "latency_mean": "latency_avg (ms)",
+    "latency_max": "latency_max (ms)",
+    "latency_p95": "latency_95th (ms)",
+    "latency_p99": "latency_99th (ms)",
 }
 _NAN = float("nan")
 _CELL_WIDTH = 8
@@ -129,6 +135,7 @@ def metric_label(metric: str) -> str:
 def report_data(imported: Imported) -> ReportData:
     """Return an imported comparison as data for a report, in the order of the file."""
     metric = imported.primary or ""
+    scale = METRICS[metric].shown_scale if metric in METRICS else 1.0
     columns: dict[str, DatasetData] = {}
     values: dict[str, dict[int, dict[int, float]]] = {}
     for run in imported.runs:
@@ -136,7 +143,7 @@ def report_data(imported: Imported) -> ReportData:
         value = run.metrics.get(metric, run.extra.get(metric))
         if run.threads is not None and isinstance(value, int | float):
             at = values.setdefault(run.dataset, {}).setdefault(run.threads, {})
-            at[run.iteration] = float(value)
+            at[run.iteration] = value * scale
     datasets = tuple(
         DatasetData(column.label, column.facts, _dense(values.get(name, {})))
         for name, column in columns.items()
@@ -161,7 +168,7 @@ def taf_sections(data: ReportData) -> tuple[Section, ...]:
 
 def taf_text(data: ReportData) -> str:
     """Return a comparison as text, its columns apart by TABs."""
-    parts = [data.title, data.comment]
+    parts = [part for part in (data.title, data.comment) if part]
     for section in taf_sections(data):
         table = ["\t".join(map(_one_line, row)) for row in (section.header, *section.rows)]
         parts += [section.title, "\n".join(table)]
@@ -229,7 +236,9 @@ def _option(config: Mapping[str, str | None], name: str) -> str:
 def _thread_section(data: ReportData, labels: tuple[str, ...], threads: int) -> Section:
     spreads = _spreads(data, threads)
     columns = [dataset.values.get(threads, ()) for dataset in data.datasets]
-    rows = [_row(name, [getattr(s, field) for s in spreads], MISSING) for name, field in _STATISTICS]
+    rows = [
+        _row(name, [getattr(s, field) for s in spreads], MISSING) for name, field in _STATISTICS
+    ]
     rows += [
         _row(f"Iteration {number}", [_at(column, number) for column in columns], NO_ITERATION)
         for number in range(1, max(map(len, columns)) + 1)

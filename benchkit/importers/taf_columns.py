@@ -26,7 +26,7 @@ class Column:
     label : str
         The column's header.
     values : dict
-        (threads, iteration) -> (value, line).
+        threads -> iteration -> (value, line).
     means : dict
         threads -> (mean, line), where there are no iterations.
     """
@@ -36,7 +36,7 @@ class Column:
     database: dict[str, str] = field(default_factory=dict)
     test: dict[str, str] = field(default_factory=dict)
     config: tuple[tuple[str, str | None], ...] | None = None
-    values: dict[tuple[int, int], tuple[float, int]] = field(default_factory=dict)
+    values: dict[int, dict[int, tuple[float, int]]] = field(default_factory=dict)
     means: dict[int, tuple[float, int]] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
 
@@ -47,7 +47,7 @@ class Column:
 
     def add_value(self, threads: int, iteration: int, value: float, line: int) -> None:
         """Keep an iteration's value; the first of several counts."""
-        self.values.setdefault((threads, iteration), (value, line))
+        self.values.setdefault(threads, {}).setdefault(iteration, (value, line))
 
     def add_mean(self, threads: int, mean: float, line: int) -> None:
         """Keep a mean whose iterations are not in the file."""
@@ -59,7 +59,7 @@ class Column:
 
     def values_at(self, threads: int) -> list[float]:
         """Return the iterations' values at a thread count."""
-        return [value for (at, _), (value, _) in self.values.items() if at == threads]
+        return [value for value, _ in self.values.get(threads, {}).values()]
 
     @property
     def facts(self) -> Facts:
@@ -89,10 +89,11 @@ def _column_runs(column: Column, dataset: str, metric: str) -> Iterable[Imported
     extra = scale(facts.test)
     if _TAG in column.test:
         extra["test_case_tag"] = column.test[_TAG]
-    found = [(key, *value, ()) for key, value in column.values.items()]
-    found += [((threads, 1), *mean, (MEAN_ONLY,)) for threads, mean in column.means.items()]
-    for (threads, iteration), value, line, warnings in sorted(found):
-        metrics, unknown = _metrics(metric, value)
+    for threads, iteration, value, line in sorted(_values(column)):
+        metrics, other = _metrics(metric, value)
+        warnings = [*column.warnings, *implausible({metric: value}).values()]
+        if threads in column.means:
+            warnings.append(MEAN_ONLY)
         yield ImportedRun(
             dataset=dataset,
             label=column.label,
@@ -102,17 +103,27 @@ def _column_runs(column: Column, dataset: str, metric: str) -> Iterable[Imported
             metrics=metrics,
             duration_s=seconds,
             facts=facts,
-            extra={**extra, **unknown},
-            warnings=(*column.warnings, *warnings, *implausible(metrics, seconds)),
+            extra={**extra, **other},
+            warnings=tuple(warnings),
             line=line,
         )
 
 
+def _values(column: Column) -> Iterable[tuple[int, int, float, int]]:
+    """Yield (threads, iteration, value, line)."""
+    for threads, found in column.values.items():
+        for iteration, (value, line) in found.items():
+            yield threads, iteration, value, line
+    for threads, (mean, line) in column.means.items():
+        yield threads, 1, mean, line
+
+
 def _metrics(name: str, value: float) -> tuple[dict[str, float], dict[str, float]]:
+    """Return a value as a metric of ours, or by the file's own name where it is none."""
     ours = metric_of(name)
-    if ours is None:
+    if ours is None or implausible({name: value}):
         return {}, {name or "value": value}
-    return {ours[0]: value * ours[1]}, {}
+    return {ours[0]: value / ours[1]}, {}
 
 
 def _dataset_names(columns: list[Column]) -> list[str]:

@@ -33,15 +33,15 @@ _METRICS = {
     "total_other": ("others", 1.0),
     "total_other_ops": ("others", 1.0),
     "total_events": ("events", 1.0),
-    "latency_min": ("latency_min", 1e-3),
-    "latency_avg": ("latency_mean", 1e-3),
-    "latency_max": ("latency_max", 1e-3),
-    "latency_50th": ("latency_p50", 1e-3),
-    "latency_95th": ("latency_p95", 1e-3),
-    "latency_99th": ("latency_p99", 1e-3),
+    "latency_min": ("latency_min", 1000.0),
+    "latency_avg": ("latency_mean", 1000.0),
+    "latency_max": ("latency_max", 1000.0),
+    "latency_50th": ("latency_p50", 1000.0),
+    "latency_95th": ("latency_p95", 1000.0),
+    "latency_99th": ("latency_p99", 1000.0),
 }
 _NAMES = {name.lower(): ours for name, ours in _METRICS.items()}
-_UNIT_SCALES = {"ms": 1e-3, "s": 1.0, "sec": 1.0, "us": 1e-6}
+_UNIT_DIVISORS = {"ms": 1000.0, "s": 1.0, "sec": 1.0, "us": 1e6}
 
 SYSTEM = {
     "test_host": "Host",
@@ -88,10 +88,10 @@ _COUNT_MAX = 1 << 63
 
 
 def metric_of(name: str, unit: str = "") -> tuple[str, float] | None:
-    """Return our name for a metric and the factor to our unit, or None if there is none."""
+    """Return our name for a metric and what to divide by for our unit, or None."""
     ours = _NAMES.get(name.strip().lower())
-    if ours and unit.lower() in _UNIT_SCALES and ours[0].startswith("latency"):
-        return ours[0], _UNIT_SCALES[unit.lower()]
+    if ours and unit.lower() in _UNIT_DIVISORS and ours[0].startswith("latency"):
+        return ours[0], _UNIT_DIVISORS[unit.lower()]
     return ours
 
 
@@ -198,26 +198,30 @@ def suite_rows(metadata: Mapping[str, str]) -> Rows:
     return tuple((_label(key), found[key]) for key in sorted(found))
 
 
-def implausible(metrics: Mapping[str, float], seconds: float | None) -> tuple[str, ...]:
-    """Say which numbers of a run cannot be true together."""
-    found = [f"{name} is negative: {value:g}" for name, value in metrics.items() if value < 0]
-    found += [
-        f"{name} is beyond any counter: {value:g}"
-        for name, value in metrics.items()
-        if value >= _COUNT_MAX
-    ]
-    low, high = metrics.get("latency_min"), metrics.get("latency_max")
+def implausible(metrics: Mapping[str, float]) -> dict[str, str]:
+    """Return what cannot be true, by metric, and why: for a run's warnings."""
+    low = metrics.get("latency_min")
+    found = {}
     for name, value in metrics.items():
-        if not name.startswith("latency"):
-            continue
-        if low is not None and value < low:
-            found.append(f"{name} is below the minimum: {value:g} s < {low:g} s")
-        if high is not None and value > high and name == "latency_mean":
-            found.append(f"{name} is above the maximum: {value:g} s > {high:g} s")
+        if value < 0:
+            found[name] = f"{name} is negative: {value:g}"
+        elif value >= _COUNT_MAX:
+            found[name] = f"{name} is beyond any counter: {value:g}"
+        elif low is not None and name.startswith("latency") and value < low:
+            found[name] = f"{name} is below the minimum: {value:g} s < {low:g} s"
+    return found
+
+
+def doubtful(metrics: Mapping[str, float], seconds: float | None) -> list[str]:
+    """Say which metrics contradict each other, though each alone may be true."""
+    found = []
+    mean, high = metrics.get("latency_mean"), metrics.get("latency_max")
+    if mean is not None and high is not None and mean > high:
+        found.append(f"latency_mean is above the maximum: {mean:g} s > {high:g} s")
     done, rate = metrics.get("transactions"), metrics.get("tps")
     if done and rate and seconds and abs(rate * seconds / done - 1) > _WORK_TOLERANCE:
         found.append(f"tps {rate:g} does not match {done:g} transactions in {seconds:g} s")
-    return tuple(found)
+    return found
 
 
 def _rows(labels: Mapping[str, str], metadata: Mapping[str, str]) -> Rows:

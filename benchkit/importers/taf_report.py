@@ -6,7 +6,7 @@ de-duplicated copy of an information table is skipped.
 """
 
 import re
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
@@ -40,14 +40,16 @@ _STATISTICS = {
     "Skewness": "skewness",
 }
 _LABELS = (
-    "Host", "CPU Count", "CPU", "Core Count", "Socket Count", "OS Version", "OS Kernel", "OS", "RAM",
-    "Disk", "Database Maker", "Database Version", "Engine", "Install Dir", "DB Config Origin",
+    "Host", "CPU Count", "CPU", "Core Count", "Socket Count", "OS Version", "OS Kernel", "OS",
+    "RAM", "Disk", "Database Maker", "Database Version", "Engine", "Install Dir", "DB Config Origin",
     "DB Config Source File", "DB Generated Config Run File", "Config File", "Test Suite",
     "Test Name", "Test Case Tag", "Duration", "Iterations", "Timestamp", "AutoGen Prop File",
 )  # fmt: skip
 _CONFIG = "Config Contents"
+_THREADS = re.compile(r"\d{1,7}")
 _ITERATION = re.compile(r"Iteration (\d{1,4})$")
-_ITERATIONS_MAX = 9999
+_COLUMNS_MAX = 1000
+_HEAD_MAX = 8
 _HALF_CENT = 0.005
 _SLACK = 1e-6
 
@@ -80,7 +82,9 @@ class _Report:
 def sniff(head: list[str], name: str) -> float:
     """Tell how much the first lines look like a comparison report."""
     kinds = {kind for text in head for kind, _ in [_heading(text)] if kind}
-    return min(1.0, 0.5 * len(kinds) + (0.2 if any("(per dataset)" in text for text in head) else 0))
+    return min(
+        1.0, 0.5 * len(kinds) + (0.2 if any("(per dataset)" in text for text in head) else 0)
+    )
 
 
 def parse(lines: Iterable[Line], *, lenient: bool = False, name: str = "") -> Imported:
@@ -94,8 +98,7 @@ def parse(lines: Iterable[Line], *, lenient: bool = False, name: str = "") -> Im
     """
     problems: list[Problem] = []
     reports = [
-        _read_report(head, blocks, problems)
-        for head, blocks in _split(limited(lines, problems))
+        _read_report(head, blocks, problems) for head, blocks in _split(limited(lines, problems))
     ]
     if not reports:
         raise ImportFormatError(
@@ -140,20 +143,22 @@ def _heading(text: str) -> tuple[str, str]:
 def _split(lines: Iterable[Line]) -> list[tuple[list[str], list[_Block]]]:
     """Cut the file at its headings, and at each 'Comparison' into reports."""
     reports: list[tuple[list[str], list[_Block]]] = []
-    before: deque[str] = deque(maxlen=8)
+    head: list[str] = []
     for line in lines:
         text = line.text.replace("\xa0", " ").rstrip(" ")
         if not text.strip() or text.startswith("```"):
             continue
         kind, value = _heading(text)
         if kind and (kind == "comparison" or not reports):
-            head = list(before) if not reports else list(before)[-2:]
             reports.append((head, []))
+            head = []
         if kind:
             reports[-1][1].append(_Block(kind, value, line.number))
         elif reports:
             reports[-1][1][-1].rows.append(Line(line.number, text))
-        before.append(_CLUTTER.sub("", text))
+            head = [*head[-1:], _CLUTTER.sub("", text)]
+        elif len(head) < _HEAD_MAX:
+            head.append(_CLUTTER.sub("", text))
     return reports
 
 
@@ -161,7 +166,8 @@ def _split(lines: Iterable[Line]) -> list[tuple[list[str], list[_Block]]]:
 
 
 def _read_report(head: list[str], blocks: list[_Block], problems: list[Problem]) -> _Report:
-    title, comment = (head[0] if head else ""), " ".join(head[1:])
+    prose = [text for text in head if "\t" not in text]
+    title, comment = (prose[0] if prose else ""), " ".join(prose[1:])
     metric = next((block.value for block in blocks if block.kind == "comparison"), "")
     by_thread_count = _BY_THREAD_COUNT.match(title)
     if not metric and by_thread_count:
@@ -185,9 +191,7 @@ def _read_report(head: list[str], blocks: list[_Block], problems: list[Problem])
 
 def _column_labels(blocks: list[_Block]) -> list[str]:
     """Return the column headers that most of the tables agree on."""
-    found = Counter(
-        tuple(labels) for block in blocks if (labels := _labels_of(block)) is not None
-    )
+    found = Counter(tuple(labels) for block in blocks if (labels := _labels_of(block)) is not None)
     return list(found.most_common(1)[0][0]) if found else []
 
 
@@ -198,7 +202,7 @@ def _labels_of(block: _Block) -> list[str] | None:
     cells = taf_cells.delimited(header)
     if cells:
         labels = cells[1:-1] if cells[-1] == _DIFF else cells[1:]
-        return labels if labels and all(labels) else None
+        return labels if 0 < len(labels) <= _COLUMNS_MAX and all(labels) else None
     return _glued_labels(block, header)
 
 
@@ -212,7 +216,7 @@ def _glued_labels(block: _Block, header: str) -> list[str] | None:
         text = text.removeprefix(name)
     widths = Counter(len(re.findall(rf"\.\d{{{decimals}}}", row.text)) for row in block.rows[1:])
     count = (widths.most_common(1)[0][0] if widths else 0) - has_diff
-    return taf_cells.labels(text, count) if count > 0 and text else None
+    return taf_cells.labels(text, count) if 0 < count <= _COLUMNS_MAX and text else None
 
 
 # Information tables
@@ -322,7 +326,7 @@ def _read_iteration(report: _Report, threads: int, last: int, row: Line) -> int:
     named = _ITERATION.fullmatch(cells[0]) if cells else None
     number = int(named[1]) if named else last + 1
     label = f"Iteration {number}"
-    if cells and not named or not row.text.startswith(label) or number > _ITERATIONS_MAX:
+    if cells and not named or not row.text.startswith(label):
         report.problem(row.number, f"expected 'Iteration {last + 1}', found {row.text[:40]!r}")
         return last
     found = _cells(report, row, label, 2, 1)
@@ -338,7 +342,9 @@ def _read_iteration(report: _Report, threads: int, last: int, row: Line) -> int:
     return number
 
 
-def _check(report: _Report, threads: int, printed: dict[str, tuple[int, list[float | None]]]) -> None:
+def _check(
+    report: _Report, threads: int, printed: dict[str, tuple[int, list[float | None]]]
+) -> None:
     """Compare the printed statistics with what the iterations give."""
     for index, column in enumerate(report.columns):
         spread = describe_iterations(column.values_at(threads))
@@ -367,9 +373,10 @@ def _tolerance(name: str, spread: Spread) -> float:
 
 def _read_comparison(report: _Report, block: _Block) -> None:
     """Compare the means; keep one where the iterations behind it are not in the file."""
-    known = [int(other.value) for other in report.blocks if other.kind == "threads"]
+    listed = [int(other.value) for other in report.blocks if other.kind == "threads"]
+    known = set(listed)
     for index, row in enumerate(row for row in block.rows if not row.text.startswith(_HEADERS)):
-        found = _comparison_row(report, row, known[index : index + 1] + known)
+        found = _comparison_row(report, row, known, listed[index : index + 1])
         if found is None:
             report.problem(row.number, f"expected threads and {len(report.columns)} numbers")
             continue
@@ -381,19 +388,21 @@ def _read_comparison(report: _Report, block: _Block) -> None:
 
 
 def _comparison_row(
-    report: _Report, row: Line, known: list[int]
+    report: _Report, row: Line, known: set[int], likely: list[int]
 ) -> tuple[int, list[float | None]] | None:
+    """Read threads and means; a row without separators begins with a known thread count."""
     count = len(report.columns)
     cells = taf_cells.delimited(row.text)
     if cells:
-        if len(cells) != count + 1 or not re.fullmatch(r"\d{1,7}", cells[0]):
+        if len(cells) != count + 1 or not _THREADS.fullmatch(cells[0]):
             return None
         return int(cells[0]), [_number(cell, 3) for cell in cells[1:]]
-    for threads in known:
-        if row.text.startswith(str(threads)):
-            found = taf_cells.numbers(row.text[len(str(threads)) :], count, 3)
-            if found:
-                return threads, [_number(cell, 3) for cell in found]
+    digits = _THREADS.match(row.text)
+    starts = [digits[0][:size] for size in range(1, len(digits[0]) + 1)] if digits else []
+    for threads in [*likely, *(int(start) for start in starts if int(start) in known)]:
+        found = taf_cells.numbers(row.text.removeprefix(str(threads)), count, 3)
+        if found and row.text.startswith(str(threads)):
+            return threads, [_number(cell, 3) for cell in found]
     return None
 
 
