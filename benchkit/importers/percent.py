@@ -6,7 +6,7 @@ nothing does, the caller is asked.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from benchkit.importers.model import Imported, ImportedRun, ImportFormatError, Problem
@@ -31,6 +31,7 @@ _CHANGE_WORDS = re.compile(
     r"|(?:gain|improvement|difference|change)s? (?:in|\(in) ?%|% (?:change|gain|difference)",
     re.IGNORECASE,
 )
+_RULE = re.compile(r"[\s|:+=-]+")
 _VERSION = re.compile(r"\bsysbench v?(\d+\.\d+(?:\.\d+)?)", re.IGNORECASE)
 _NUMBER_OF_THREADS = re.compile(r"(?:number of )?(?:threads|clients|users)\W*", re.IGNORECASE)
 _ROWS_MAX = 10_000
@@ -44,13 +45,17 @@ _UNLIKELY_RATIO = 50.0
 class _Table:
     """A percent table while it is read."""
 
-    problems: list[Problem]
     before: list[str] = field(default_factory=list)
     after: list[str] = field(default_factory=list)
     threads: tuple[int, ...] = ()
     rows: list[tuple[str, tuple[float | None, ...] | str, int]] = field(default_factory=list)
     ended: bool = False
     signed: bool = False
+
+    @property
+    def words(self) -> str:
+        """The text around the table."""
+        return "\n".join(self.before + self.after)
 
 
 def sniff(head: list[str], name: str) -> float:
@@ -80,43 +85,44 @@ def parse(
     if convention is not None and convention not in CONVENTIONS:
         raise ImportFormatError(f"unknown convention {convention!r}: use 'ratio' or 'change'")
     problems: list[Problem] = []
-    table = _Table(problems)
+    tables = [_Table()]
     for line in limited(lines, problems):
-        _read(table, line)
-    if not table.rows:
+        tables.extend(_read(tables[-1], line, problems))
+    tables = [table for table in tables if table.rows]
+    if not tables:
         raise ImportFormatError("not a percent table: no row of thread counts with rows below it")
-    found = _convention(table, convention)
+    runs = [
+        run
+        for number, table in enumerate(tables)
+        for run in _runs(table, _convention(table, convention), f"{number + 1}: " if number else "")
+    ]
     raise_unless(lenient, problems)
-    title, *rest = table.before or [""]
-    return Imported(
-        FORMAT, tuple(_runs(table, found)), tuple(problems), title, "\n".join(rest), METRIC
-    )
+    title, *rest = tables[0].before or [""]
+    return Imported(FORMAT, tuple(runs), tuple(problems), title, "\n".join(rest), METRIC)
 
 
 # Reading
 
 
-def _read(table: _Table, line: Line) -> None:
+def _read(table: _Table, line: Line, problems: list[Problem]) -> Iterator[_Table]:
+    """Read a line; yield a new table where one begins after the end of this."""
     text = line.text.replace("\xa0", " ").rstrip()
-    if text.startswith("```"):
-        return
-    if not table.threads:
-        found = _threads(text)
-        if found:
-            table.threads = found
-        elif text.strip() and not _NUMBER_OF_THREADS.fullmatch(text.strip()):
-            _keep(table.before, text)
-    elif table.ended or not text.strip():
+    plain = text.strip()
+    if not plain or text.startswith("```"):
         table.ended = bool(table.rows)
-        if text.strip():
-            _keep(table.after, text)
-    elif not _SUBHEAD.fullmatch(text):
-        _read_row(table, line.number, text)
+    elif table.threads and not table.ended:
+        _read_row(table, line.number, text, problems)
+    elif found := _threads(text):
+        if table.threads:
+            yield _Table(before=table.after[-1:], threads=found)
+        table.threads = table.threads or found
+    elif not _NUMBER_OF_THREADS.fullmatch(plain):
+        _keep(table.after if table.threads else table.before, plain)
 
 
 def _keep(texts: list[str], text: str) -> None:
     if sum(map(len, texts)) < _TEXT_MAX:
-        texts.append(text.strip()[:_TEXT_MAX])
+        texts.append(text[:_TEXT_MAX])
 
 
 def _threads(text: str) -> tuple[int, ...]:
@@ -131,27 +137,27 @@ def _threads(text: str) -> tuple[int, ...]:
     return found if len(found) > 1 and rising and found[0] > 0 else ()
 
 
-def _read_row(table: _Table, number: int, text: str) -> None:
+def _read_row(table: _Table, number: int, text: str, problems: list[Problem]) -> None:
     if len(table.rows) == _ROWS_MAX or len(text) > _LINE_MAX:
-        table.problems.append(Problem(number, "too long for a percent table"))
+        problems.append(Problem(number, "too long for a percent table"))
         table.ended = True
         return
-    if re.match(r"[\s|:+=-]+$", text):
+    if _SUBHEAD.fullmatch(text) or _RULE.fullmatch(text):
         return
-    if text.strip().startswith("(") and _CAPTION.fullmatch(text.strip()):
+    if _CAPTION.fullmatch(text.strip()):
         table.ended = True
-        _keep(table.after, text)
+        _keep(table.after, text.strip())
         return
     found = _ROW.fullmatch(text)
     if not found:
-        table.problems.append(Problem(number, f"expected a test and numbers: {text[:60]!r}"))
+        problems.append(Problem(number, f"expected a test and numbers: {text[:60]!r}"))
         return
     cells = _cells(found[2])
     if cells is None:
         table.rows.append((found[1], found[2], number))
         return
     if len(cells) != len(table.threads):
-        table.problems.append(
+        problems.append(
             Problem(number, f"{found[1]}: {len(cells)} numbers for {len(table.threads)} threads")
         )
     table.signed = table.signed or "+" in found[2]
@@ -180,7 +186,7 @@ def _value(cell: str) -> float | None:
 def _convention(table: _Table, asked: str | None) -> str:
     values = [v for _, cells, _ in table.rows if not isinstance(cells, str) for v in cells]
     numbers = sorted(v for v in values if v is not None)
-    words = "\n".join(table.before + table.after)
+    words = table.words
     if numbers and numbers[0] < 0 or table.signed:
         if asked == RATIO:
             raise ImportFormatError(
@@ -203,11 +209,9 @@ def _convention(table: _Table, asked: str | None) -> str:
     )
 
 
-def _runs(table: _Table, convention: str) -> Iterable[ImportedRun]:
-    shared = _caption(table)
-    shared["convention"] = convention
-    words = "\n".join(table.before + table.after)
-    version = _VERSION.search(words)
+def _runs(table: _Table, convention: str, prefix: str) -> Iterator[ImportedRun]:
+    shared = {**_caption(table), "convention": convention}
+    version = _VERSION.search(table.words)
     family = f"sysbench/{version[1]}" if version else "percent"
     seen: dict[str, int] = {}
     for test, cells, line in table.rows:
@@ -215,7 +219,9 @@ def _runs(table: _Table, convention: str) -> Iterable[ImportedRun]:
         workload = f"{family}:{test}"
         if isinstance(cells, str):
             extra = {**shared, "text": cells}
-            yield ImportedRun(test, test, workload, None, iteration, {}, extra=extra, line=line)
+            yield ImportedRun(
+                prefix + test, test, workload, None, iteration, {}, extra=extra, line=line
+            )
             continue
         for threads, value in zip(table.threads, cells, strict=False):
             if value is None:
@@ -226,7 +232,7 @@ def _runs(table: _Table, convention: str) -> Iterable[ImportedRun]:
             percent = value if convention == RATIO else 100 + value
             warnings = ("a negative percentage of the baseline",) if percent < 0 else ()
             yield ImportedRun(
-                test, test, workload, threads, iteration, {METRIC: percent},
+                prefix + test, test, workload, threads, iteration, {METRIC: percent},
                 extra=extra, warnings=warnings, line=line,
             )  # fmt: skip
 

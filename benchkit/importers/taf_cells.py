@@ -27,11 +27,17 @@ _ROW_MAX = 4096
 """Characters of a row without separators; cutting takes time by the square of it."""
 
 
-def delimited(text: str) -> list[str] | None:
-    """Return the cells of a row that has TABs, wide gaps or Markdown's bars; else None."""
+def without_bars(text: str) -> str:
+    """Return a row of a Markdown table with TABs between its cells, any other text as it is."""
     table = _MARKDOWN.fullmatch(text)
-    if table:
-        return [cell.strip() for cell in table[1].split("|")]
+    if not table:
+        return text
+    cells = [cell.strip() for cell in table[1].split("|")]
+    return "" if all(set(cell) <= {"-", ":"} for cell in cells) else "\t".join(cells)
+
+
+def delimited(text: str) -> list[str] | None:
+    """Return the cells of a row that has TABs or wide gaps, else None."""
     if "\t" in text:
         return [cell.strip() for cell in text.split("\t")]
     cells = _GAP.split(text)

@@ -28,27 +28,30 @@ def load_json(text: str, problems: list[Problem], *, lenient: bool) -> list[obje
     decoder = _decoder(problems)
     values: list[object] = []
     failure: ImportFormatError | None = None
+    broken = noise = 0
     start = _START.search(text)
-    noise = 0
     while start and noise < _NOISE_MAX:
         place = start.start(1)
         try:
             value, end = decoder.raw_decode(text, place)
             values.append(value)
         except json.JSONDecodeError as error:
-            failure = ImportFormatError(f"not JSON: {error.msg}", error.lineno)
-            end = place + 1
+            breaks_off = error.lineno > text.count("\n", 0, place) + 1
+            if breaks_off or failure is None:
+                failure = ImportFormatError(f"not JSON: {error.msg}", error.lineno)
+                broken = place
+            if breaks_off:
+                return values + _broken(text[broken:], decoder, failure, problems, lenient=lenient)
             noise += 1
-            if error.lineno > text.count("\n", 0, place) + 1:
-                break
+            end = place + 1
         except (ValueError, RecursionError) as error:
             raise ImportFormatError(f"cannot read this JSON: {error}") from None
         start = _START.search(text, end)
-    if failure and (not values or noise == 1):
-        values += _broken(text[place:], decoder, failure, problems, lenient=lenient)
-    if not values:
-        raise failure or ImportFormatError("no JSON object in the file")
-    return values
+    if values:
+        return values
+    if failure is None:
+        raise ImportFormatError("no JSON object in the file")
+    return _broken(text[broken:], decoder, failure, problems, lenient=lenient)
 
 
 def _decoder(problems: list[Problem]) -> json.JSONDecoder:
@@ -70,10 +73,10 @@ def _broken(
     lenient: bool,
 ) -> list[object]:
     """Return what is whole in a report that breaks off, or raise its failure."""
-    problems.append(Problem(failure.line, str(failure)))
     found = _ITERATIONS.search(text)
     if not lenient or not found:
-        return []
+        raise failure
+    problems.append(Problem(failure.line, str(failure)))
     iterations: list[object] = []
     end = found.end()
     try:
@@ -90,4 +93,4 @@ def _broken(
         report["metadata"] = decoder.raw_decode(text, metadata.end())[0] if metadata else {}
     except (ValueError, RecursionError):
         problems.append(Problem(0, "the metadata are not whole"))
-    return [report] if iterations else []
+    return [report]

@@ -74,6 +74,34 @@ TEST = {
     "timestamp": "Timestamp",
     "generated_properties_file": "AutoGen Prop File",
 }
+SUITE = (
+    "Number of warehouses",
+    "Number of tables",
+    "Number of rows",
+    "Range size",
+    "Intermediate result",
+    "Db driver",
+    "Db ps mode",
+    "Db type",
+    "Debug sysbench",
+    "Driver",
+    "Use bmk",
+    "Ignore errors",
+    "Forced shutdown",
+    "Allwarehouse",
+    "Keyandthink",
+    "Timeprofile",
+    "Raiseerror",
+    "Setup virtual user count",
+    *(f"Checksum after {when}" for when in ("run", "setup")),
+    *(
+        f"Include {kind} {what}"
+        for kind in ("html", "json")
+        for what in ("metrics", "result", "tcount", "timing")
+    ),
+)
+"""Settings of the suites that reports are known to have; others are read where they can be."""
+
 _SCALES = {
     "Number of warehouses": "warehouses",
     "Number of tables": "tables",

@@ -14,7 +14,15 @@ from benchkit.importers import taf_cells, taf_config
 from benchkit.importers.model import Imported, ImportedRun, ImportFormatError, Problem
 from benchkit.importers.source import Line
 from benchkit.importers.taf_columns import Column, runs_of
-from benchkit.importers.taf_names import limited, metric_of, raise_unless
+from benchkit.importers.taf_names import (
+    DATABASE,
+    SUITE,
+    SYSTEM,
+    TEST,
+    limited,
+    metric_of,
+    raise_unless,
+)
 from benchkit.spread import Spread, describe_iterations
 
 FORMAT = "taf report"
@@ -39,12 +47,7 @@ _STATISTICS = {
     "p99": "p99",
     "Skewness": "skewness",
 }
-_LABELS = (
-    "Host", "CPU Count", "CPU", "Core Count", "Socket Count", "OS Version", "OS Kernel", "OS",
-    "RAM", "Disk", "Database Maker", "Database Version", "Engine", "Install Dir", "DB Config Origin",
-    "DB Config Source File", "DB Generated Config Run File", "Config File", "Test Suite",
-    "Test Name", "Test Case Tag", "Duration", "Iterations", "Timestamp", "AutoGen Prop File",
-)  # fmt: skip
+_LABELS = sorted((*SYSTEM.values(), *DATABASE.values(), *TEST.values(), *SUITE), key=len)[::-1]
 _CONFIG = "Config Contents"
 _THREADS = re.compile(r"\d{1,7}")
 _ITERATION = re.compile(r"Iteration (\d{1,4})$")
@@ -145,7 +148,7 @@ def _split(lines: Iterable[Line]) -> list[tuple[list[str], list[_Block]]]:
     reports: list[tuple[list[str], list[_Block]]] = []
     head: list[str] = []
     for line in lines:
-        text = line.text.replace("\xa0", " ").rstrip(" ")
+        text = taf_cells.without_bars(line.text.replace("\xa0", " ").rstrip(" "))
         if not text.strip() or text.startswith("```"):
             continue
         kind, value = _heading(text)
@@ -195,8 +198,12 @@ def _column_labels(blocks: list[_Block]) -> list[str]:
     return list(found.most_common(1)[0][0]) if found else []
 
 
+def _header(block: _Block) -> str | None:
+    return next((row.text for row in block.rows if row.text.startswith(_HEADERS)), None)
+
+
 def _labels_of(block: _Block) -> list[str] | None:
-    header = next((row.text for row in block.rows if row.text.startswith(_HEADERS)), None)
+    header = _header(block)
     if header is None:
         return None
     cells = taf_cells.delimited(header)
@@ -254,10 +261,10 @@ def _read_fact(report: _Report, section: str, row: Line) -> None:
 
 def _glued_fact(report: _Report, row: Line) -> tuple[str, list[str]]:
     count = len(report.columns)
-    for label in sorted(_LABELS, key=len, reverse=True):
+    for label in _LABELS:
         if row.text.startswith(label) and len(row.text) > len(label):
             text = row.text[len(label) :]
-            found = taf_cells.values(text, count)
+            found = _own_versions(report, text) or taf_cells.values(text, count)
             if found is None:
                 report.columns[0].warn(f"{label}: cannot tell the columns apart in {text[:200]!r}")
             return label, found or []
@@ -266,6 +273,12 @@ def _glued_fact(report: _Report, row: Line) -> tuple[str, list[str]]:
         report.columns[0].warn(f"cannot tell label and columns apart in {row.text[:200]!r}")
         return "", []
     return cut
+
+
+def _own_versions(report: _Report, text: str) -> list[str] | None:
+    """Cut versions as the column headers have them."""
+    versions = [column.label.rpartition(" ")[2] for column in report.columns]
+    return versions if "".join(versions) == text else None
 
 
 def _read_config(report: _Report, rows: list[Line]) -> None:
@@ -284,16 +297,19 @@ def _read_config(report: _Report, rows: list[Line]) -> None:
 # Numbers
 
 
-def _cells(report: _Report, row: Line, label: str, decimals: int, extra: int) -> list[str] | None:
-    """Return the columns' cells of a row of numbers, after its label; None where it is cut."""
+def _cells(report: _Report, block: _Block, row: Line, label: str) -> list[str] | None:
+    """Return the datasets' cells of a row of numbers; None where it is cut or has too many.
+
+    A last column of differences is only counted.
+    """
     count = len(report.columns)
     cells = taf_cells.delimited(row.text)
     if cells:
-        return cells[1 : count + 1] if len(cells) - 1 in (count, count + extra) else None
-    text = row.text[len(label) :]
-    return taf_cells.numbers(text, count + extra, decimals) or taf_cells.numbers(
-        text, count, decimals
-    )
+        return cells[1 : count + 1] if len(cells) - 1 in (count, count + 1) else None
+    header = _header(block)
+    has_diff = header.endswith(_DIFF) if header else count == 2
+    found = taf_cells.numbers(row.text[len(label) :], count + has_diff, 2)
+    return found[:count] if found else None
 
 
 def _number(text: str, decimals: int) -> float | None:
@@ -306,11 +322,11 @@ def _read_threads(report: _Report, block: _Block) -> None:
     iteration = 0
     for row in block.rows:
         if row.text.startswith("Iteration "):
-            iteration = _read_iteration(report, threads, iteration, row)
+            iteration = _read_iteration(report, block, iteration, row)
             continue
         label = next((x for x in _STATISTICS if row.text.startswith(x)), None)
         if label:
-            cells = _cells(report, row, label, 2, 1)
+            cells = _cells(report, block, row, label)
             if cells is None:
                 report.problem(row.number, f"{label}: not {len(report.columns)} numbers")
             else:
@@ -320,7 +336,7 @@ def _read_threads(report: _Report, block: _Block) -> None:
     _check(report, threads, printed)
 
 
-def _read_iteration(report: _Report, threads: int, last: int, row: Line) -> int:
+def _read_iteration(report: _Report, block: _Block, last: int, row: Line) -> int:
     """Read an iteration's row and return its number."""
     cells = taf_cells.delimited(row.text)
     named = _ITERATION.fullmatch(cells[0]) if cells else None
@@ -329,14 +345,14 @@ def _read_iteration(report: _Report, threads: int, last: int, row: Line) -> int:
     if cells and not named or not row.text.startswith(label):
         report.problem(row.number, f"expected 'Iteration {last + 1}', found {row.text[:40]!r}")
         return last
-    found = _cells(report, row, label, 2, 1)
+    found = _cells(report, block, row, label)
     if found is None:
         report.problem(row.number, f"{label}: not {len(report.columns)} numbers")
         found = (cells or [])[1 : len(report.columns) + 1]
     for column, cell in zip(report.columns, found, strict=False):
         value = _number(cell, 2)
         if value is not None:
-            column.add_value(threads, number, value, row.number)
+            column.add_value(int(block.value), number, value, row.number)
         elif cell != "-":
             report.problem(row.number, f"{label}: expected a number or '-', found {cell[:40]!r}")
     return number

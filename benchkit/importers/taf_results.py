@@ -145,20 +145,21 @@ def _numbers(
     """Return metrics, whatever else the entry has by its own names, and warnings."""
     metrics: dict[str, float] = {}
     extra: dict[str, object] = {}
-    own_names: dict[str, str] = {}
+    found: dict[str, tuple[str, object]] = {}
     for name, value, unit, _ in entry.metrics:
         ours = metric_of(name, unit)
         figure = finite(value)
         if figure is None:
             _keep_text(entry, name, value, extra, problems)
         elif ours and ours[0] not in metrics:
-            own_names[ours[0]] = name
+            found[ours[0]] = name, value if isinstance(value, int) else figure
             metrics[ours[0]] = figure / ours[1]
         else:
             extra[name] = figure
     wrong = implausible(metrics)
-    for name in wrong:
-        extra[own_names[name]] = metrics.pop(name)
+    for wrong_name in wrong:
+        del metrics[wrong_name]
+    extra.update(found[name] for name in wrong)
     return metrics, extra, list(wrong.values())
 
 
