@@ -7,7 +7,7 @@ another file, or numbers that cannot belong to the same run.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from benchkit.importers.model import Imported, ImportFormatError, Problem
 from benchkit.importers.source import Line
@@ -19,9 +19,10 @@ from benchkit.importers.sysbench_text import (
     find_banner,
     find_command,
     find_file_head,
+    split_at_banners,
     undress,
 )
-from benchkit.importers.sysbench_totals import Item, Kind, find_items
+from benchkit.importers.sysbench_totals import Item, Kind, find_items, is_fragment
 
 FORMAT = "sysbench log"
 
@@ -30,10 +31,10 @@ RUNS_MAX = 10_000
 
 _STREAMS_MAX = 200
 _PROBLEMS_MAX = 1000
-_TEXT_MAX = 1 << 16
+_TEXT_MAX = 1 << 18
 
-_START = "Running the test with following options"
-_THREADS = re.compile(r"Number of threads:\s{0,8}(\d{1,7})")
+_START = re.compile(r"Running\s?the\s?test\s?with\s?following\s?options")
+_THREADS = re.compile(r"Number\s?of\s?threads:\s{0,8}(\d{1,7})")
 _FACTS = (
     (re.compile(r"Target transaction rate:\s{0,8}(\d{1,12})"), "rate"),
     (re.compile(r"Report intermediate results every (\d{1,9}) second"), "report_interval_s"),
@@ -66,10 +67,10 @@ _MODES = (
     re.compile(r"Doing ((?:sequential|random|combined) [\w /()-]{1,40}) test"),
 )
 _MESSAGE = re.compile(r"(?:FATAL|ALERT): .{0,400}")
-_BUCKETS_HEAD = re.compile(r"Latency histogram|value\s{1,8}-{4,20} distribution")
-_BUCKET = re.compile(r"\s{0,20}(\d{1,12}\.\d{1,6})\s?\|\s?\**\s{1,80}(\d{1,20})")
+_BUCKETS_HEAD = re.compile(r"Latency\s?histogram|value\s{0,8}-{4,20}\s?distribution")
+_BUCKET = re.compile(r"\s{0,20}(\d{1,12}\.\d{1,6})\s?\|\s?\**\s{0,80}(\d{1,20})\s*")
 _SETTING_WORDS = re.compile(
-    "Running|Number of|hread|Target|Report|generator|Forcing|Warmup|rime|files|lock|size|operation"
+    "Running|Number|hread|Target|Report|generator|Forcing|Warmup|rime|files|lock|size|operation"
     "|scope|drivers|Doing|Extra|Latency|value|FATAL|ALERT"
 )
 _MARKS = (
@@ -131,10 +132,11 @@ def parse(lines: Iterable[Line], *, lenient: bool, name: str) -> Imported:
 FORMATS = ((FORMAT, sniff, parse),)
 
 
-def _unfold(text: str) -> Iterable[str]:
+def _unfold(text: str) -> Iterator[str]:
     """Return the lines that a line holds: JSON writes a whole log as one."""
-    text = text[:_TEXT_MAX]
-    return re.split(r"\\r\\n|\\n|\\r", text) if "\\n" in text else (text,)
+    lines = re.split(r"\\r\\n|\\n", text) if "\\n" in text else [text]
+    for line in lines:
+        yield line[:_TEXT_MAX]
 
 
 class _Book:
@@ -167,7 +169,8 @@ class _Reader:
         self._heading = Heading(name)
         self._draft: Draft | None = None
         self._command_text = ""
-        self._last_line = 0
+        self._last_line = self._before_last = 0
+        self._last_text = ""
 
     def enter_file(self, name: str) -> None:
         """Take what follows as the content of another file."""
@@ -178,19 +181,22 @@ class _Reader:
 
     def read(self, text: str, line: int) -> None:
         """Read one line."""
-        if not text or text.isspace():
-            return
-        before = self._last_line
-        self._last_line = line
+        for part in split_at_banners(text) if "sysbench" in text else (text,):
+            if part.strip():
+                self._read_part(part, line)
+
+    def _read_part(self, text: str, line: int) -> None:
+        if line != self._last_line:
+            self._before_last, self._last_line = self._last_line, line
+        self._last_text = text
         is_head = "sysbench" in text or "<==" in text or self._command_text
         if is_head and self._read_head(text):
             return
-        text, rows, after = split_rows(text)
-        self._read_text(text, line)
-        for row in rows:
-            self._read_row(row, line, before)
-        if after:
-            self._read_text(after, line)
+        for part in split_rows(text):
+            if isinstance(part, str):
+                self._read_text(part, line)
+            else:
+                self._read_row(part, line)
 
     def close(self) -> None:
         """End the last run."""
@@ -200,7 +206,10 @@ class _Reader:
         draft, self._draft = self._draft, None
         if not draft:
             return
-        for problem in find_gaps(draft, at_end=draft.last_line == self._last_line):
+        at_end = draft.last_line == self._last_line or (
+            draft.last_line == self._before_last and is_fragment(self._last_text)
+        )
+        for problem in find_gaps(draft, at_end):
             self._book.report(problem)
         if draft.has_results:
             self._book.add(draft)
@@ -229,11 +238,12 @@ class _Reader:
             return text.rstrip().endswith((")", "benchmark", banner.version))
         if command := find_command(text):
             self._end_run()
-            self._heading = Heading(self._heading.file, command=command)
+            run = command if command.verb == "run" else None
+            self._heading = Heading(self._heading.file, command=run)
             return True
         return False
 
-    def _read_row(self, row: Row | Checkpoint, line: int, before: int) -> None:
+    def _read_row(self, row: Row | Checkpoint, line: int) -> None:
         draft = self._draft
         if not draft or not _continues(draft, row):
             draft = self._begin_run(line)
@@ -276,9 +286,9 @@ class _Reader:
             self._book.report(Problem(line, f"the value of {item.label.name!r} breaks off"))
 
     def _read_settings(self, text: str, line: int) -> None:
-        threads = _THREADS.search(text)
-        if threads or _START in text or "Threads started!" in text:
-            self._read_start(text, int(threads[1]) if threads else None, line)
+        threads, start = _THREADS.search(text), bool(_START.search(text))
+        if threads or start or "Threads started!" in text:
+            self._read_start(start, int(threads[1]) if threads else None, line)
         if message := _MESSAGE.search(text):
             self._current_heading().add_message(message[0])
         if _BUCKETS_HEAD.search(text):
@@ -290,11 +300,11 @@ class _Reader:
         draft = self._draft
         return draft.heading if draft and not draft.final.done else self._heading
 
-    def _read_start(self, text: str, threads: int | None, line: int) -> None:
+    def _read_start(self, start: bool, threads: int | None, line: int) -> None:
         draft = self._draft
-        if not draft or draft.has_results or (_START in text and draft.started):
+        if not draft or draft.has_results or (start and draft.started):
             draft = self._begin_run(line)
-        draft.started = draft.started or _START in text
+        draft.started = draft.started or start
         draft.last_line = line
         draft.threads = threads or draft.threads
 
@@ -335,7 +345,7 @@ def _goes_on(draft: Draft) -> bool:
 
 def _opens_run(item: Item) -> bool:
     if item.label.kind is Kind.SECTION:
-        return item.label.second == "first" and item.label.name in ("sql", "general")
+        return item.label.second == "first"
     return (item.label.name == "transactions" and "tps" in item.values) or (
         item.label.name == "events"
     )

@@ -11,7 +11,7 @@ from math import nan
 
 from benchkit.importers.model import Facts, ImportedRun
 from benchkit.importers.sysbench_check import find_doubtful, find_impossible
-from benchkit.importers.sysbench_draft import Draft, Totals
+from benchkit.importers.sysbench_draft import Draft
 from benchkit.importers.sysbench_rows import IntervalRows
 from benchkit.importers.sysbench_text import UNKNOWN, script_in_name, threads_in_name
 
@@ -56,6 +56,9 @@ _LABELS = {
     "warmup_s": "Warmup (s)",
     "db_driver": "Driver",
 }
+_MIXES = {(True, False): "read-only", (False, True): "write-only", (True, True): "read-write"}
+"""How a run is called whose script is not known, by whether it reads and writes."""
+
 _PARTS = (
     ("time", "total_time_s"),
     ("response times", "latency_mean"),
@@ -83,6 +86,7 @@ def _build(draft: Draft, seen: Counter[tuple[str, int | None]]) -> ImportedRun:
     workload = f"sysbench/{version.partition('-')[0]}:{script}"
     settings = _settings(draft, script)
     dataset = f"{workload} ({', '.join(settings)})" if settings else workload
+    metrics = _metrics(sound, derive=not draft.checkpoints)
     seen[dataset, threads] += 1
     return ImportedRun(
         dataset=dataset,
@@ -90,12 +94,12 @@ def _build(draft: Draft, seen: Counter[tuple[str, int | None]]) -> ImportedRun:
         workload=workload,
         threads=threads,
         iteration=seen[dataset, threads],
-        metrics=_metrics(sound, derive=not draft.checkpoints),
+        metrics=metrics,
         duration_s=sound.get("total_time_s"),
         series=IntervalRows(draft.rows, float(draft.heading.facts.get("report_interval_s", nan))),
         histogram=tuple(draft.final.histogram) or None,
         facts=_facts(draft, script, sound),
-        extra=_extra(draft),
+        extra=_extra(draft, metrics),
         warnings=tuple(warnings),
         line=draft.line,
     )
@@ -165,16 +169,23 @@ def _settings(draft: Draft, script: str) -> list[str]:
         name: heading.facts[name] for name in ("rate", "db_driver") if name in heading.facts
     }
     named = {_SETTINGS[key]: value for key, value in options.items() if key in _SETTINGS and value}
-    if script in (UNKNOWN, "oltp") and not found and (mix := _mix(draft.final)):
+    if script in (UNKNOWN, "oltp") and not found and (mix := _mix(draft)):
         found.append(mix)
     return found + [f"{name}={value}" for name, value in sorted(named.items())]
 
 
-def _mix(totals: Totals) -> str:
-    if "reads" not in totals.values or "writes" not in totals.values:
+def _mix(draft: Draft) -> str:
+    values, columns = draft.final.values, draft.rows.columns
+    if "reads" in values and "writes" in values:
+        mix = values["reads"] > 0, values["writes"] > 0
+    elif "reads_per_s" in columns and "writes_per_s" in columns:
+        mix = (
+            any(r > 0 for r in columns["reads_per_s"]),
+            any(w > 0 for w in columns["writes_per_s"]),
+        )
+    else:
         return ""
-    kinds = {(True, False): "read-only", (False, True): "write-only", (True, True): "read-write"}
-    return kinds.get((totals.values["reads"] > 0, totals.values["writes"] > 0), "")
+    return _MIXES.get(mix, "")
 
 
 def _notes(draft: Draft) -> Iterator[str]:
@@ -214,9 +225,10 @@ def _facts(draft: Draft, script: str, values: Mapping[str, float]) -> Facts:
     return Facts(test=tuple(rows))
 
 
-def _extra(draft: Draft) -> dict[str, object]:
+def _extra(draft: Draft, metrics: Mapping[str, float]) -> dict[str, object]:
     heading = draft.heading
-    extra: dict[str, object] = dict(draft.final.values)
+    values = draft.final.values
+    extra: dict[str, object] = {n: v for n, v in values.items() if n not in metrics}
     extra |= heading.facts
     if heading.banner:
         extra["version"] = heading.banner.version

@@ -101,10 +101,8 @@ class Totals:
         if label.kind is Kind.SECTION:
             again = label.name in self.sections or self.done
             return not (again and label.second == "first" and self.begun)
-        news = [
-            name for name, value in item.values.items() if self.values.get(name, value) != value
-        ]
-        return not (news and self._opens(item))
+        another = any(self._differs(name, value) for name, value in item.values.items())
+        return not (another and self._opens(item))
 
     def add(self, item: Item, line: int) -> None:
         """Take the item's values; the first of two stays."""
@@ -113,8 +111,12 @@ class Totals:
             self.sections.add(item.label.name)
             return
         for name, value in item.values.items():
-            if self.values.setdefault(name, value) != value and len(self.repeated) < 20:
+            if self._differs(name, value) and len(self.repeated) < 20:
                 self.repeated.append((line, name))
+            self.values.setdefault(name, value)
+
+    def _differs(self, name: str, value: float) -> bool:
+        return name in self.values and str(self.values[name]) != str(value)
 
     @staticmethod
     def _opens(item: Item) -> bool:
@@ -214,7 +216,7 @@ def find_gaps(draft: Draft, at_end: bool) -> Iterator[Problem]:
         )
         if section in sections and name not in values
     ]
-    if at_end and not totals.done:
+    if at_end and not totals.done and _is_log(draft):
         missing += _missing_at_end(draft)
     if missing:
         yield Problem(
@@ -224,12 +226,17 @@ def find_gaps(draft: Draft, at_end: bool) -> Iterator[Problem]:
         )
 
 
+def _is_log(draft: Draft) -> bool:
+    """Whether this is output as it came, and not single lines that someone picked from it."""
+    return bool(draft.final.sections or len(draft.rows) or draft.heading.banner)
+
+
 def _missing_at_end(draft: Draft) -> list[str]:
     """Return what is expected where the file ends inside of a run's totals."""
-    values, sections = draft.final.values, draft.final.sections
+    values = draft.final.values
     if "latency_min" not in values:
         return ["the response times ('min:', 'avg:', 'max:')"]
-    modern = "sql" not in sections or "qps" in values
-    if modern and "latency_sum_s" not in values and "event_execution_s" not in values:
-        return ["'sum:'"]
-    return []
+    if "event_execution_s" in values:
+        has_percentile = any(name.startswith("latency_p") for name in values)
+        return [] if has_percentile or not values.get("events") else ["'approx. 95 percentile:'"]
+    return [] if "latency_sum_s" in values else ["'sum:'"]

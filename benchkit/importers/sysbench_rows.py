@@ -29,7 +29,7 @@ _FIELD = re.compile(
       \s?:?\s{{0,8}}(?P<v2>{_NUMBER})(?P<mib>\s?Mi?B/s)?
     |r/w/o\s?:\s{{0,8}}(?P<r>{_NUMBER})\s?/\s?(?P<w>{_NUMBER})\s?/\s?(?P<o>{_NUMBER})
     |lat(?:ency)?\s?\((?P<u1>[mun]?s)\s?,\s?(?P<p1>\d{{1,3}})\s?%\)\s?:?\s{{0,8}}(?P<v3>{_NUMBER})
-    |(?:response\stime|latency)\s?:\s{{0,8}}(?P<v4>{_NUMBER})\s?(?P<u2>[mun]?s)
+    |(?:response\s?time|latency)\s?:\s{{0,8}}(?P<v4>{_NUMBER})\s?(?P<u2>[mun]?s)
       (?:\s?\((?P<p2>\d{{1,3}})\s?%\))?
     |(?P<rate>{_NUMBER})\s?Mi?B/sec
     """,
@@ -111,29 +111,22 @@ def seconds(number: str, unit: str) -> float:
     return float(number) * 10.0 ** _POWERS[unit]
 
 
-def split_rows(text: str) -> tuple[str, list[Row | Checkpoint], str]:
-    """Take the interval rows out of a line, which may be several without a line break between.
+def split_rows(text: str) -> list[Row | Checkpoint | str]:
+    """Return the interval rows in a line, and the text between them, in order.
 
-    Returns
-    -------
-    before : str
-        What stands in front of the first row.
-    rows : list
-    after : str
-        What stands behind the last row.
+    Usually that is one text, or one row; but line breaks may be lost.
     """
     if plain := _PLAIN.fullmatch(text):
-        return "", [_plain_row(plain)], ""
+        return [_plain_row(plain)]
     heads = list(_HEAD.finditer(text)) if "]" in text else []
     if not heads:
-        return text, [], ""
-    found: list[Row | Checkpoint] = []
-    after = ""
+        return [text]
+    found: list[Row | Checkpoint | str] = [text[: heads[0].start()]]
     ends = [head.start() for head in heads[1:]] + [len(text)]
     for head, end in zip(heads, ends, strict=True):
-        item, after = _read_row(float(head[1]), text[head.end() : end])
-        found += [item] if item else []
-    return text[: heads[0].start()], found, after
+        row, after = _read_row(float(head[1]), text[head.end() : end])
+        found += [row, after] if row else [after]
+    return [part for part in found if part != ""]
 
 
 def latency_name(percentile: str) -> str:
@@ -208,7 +201,7 @@ def _is_whole(values: dict[str, float], text: str, after: str) -> bool:
         return False
     if "tps" in values or "events_per_s" in values:
         last = next(reversed(values))
-        return last.startswith("latency") or last == "writes_per_s"
+        return last.startswith("latency") or (last == "writes_per_s" and _has_decimals(text))
     return "threads" not in values
 
 

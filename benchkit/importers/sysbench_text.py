@@ -18,7 +18,7 @@ _DAY = r"(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),?\s+)?"
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 _STAMP = re.compile(
     rf"[\[(]?(?:\d{{4}}[-/]\d{{2}}[-/]\d{{2}}[T_ ]{_TIME}"
-    rf"|{_DAY}{_MONTH}\s{{1,2}}\d{{1,2}}\s{_TIME}(?:\s\d{{4}})?(?:\s[\w.-]{{1,64}}\s[\w./-]{{1,64}}:)?"
+    rf"|{_DAY}{_MONTH}\s{{1,2}}\d{{1,2}}\s{_TIME}(?:\s\d{{4}})?(?:\s[\w.-]{{1,64}}\s[\w./-]{{1,64}}\[\d{{1,9}}\]:)?"
     rf"|{_TIME}|\d{{10}}(?:\.\d{{1,9}})?(?=[\s:]))[\])]?[\s,:|]{{0,20}}"
 )
 _STREAM = re.compile(r"([A-Za-z][\w./-]{0,80})\s{0,40}\|(?:\s|$)|\[pod/([\w./-]{1,200})\]\s")
@@ -162,6 +162,16 @@ def find_banner(text: str) -> Banner | None:
     """Return what a line such as ``sysbench 1.0.20 (using bundled LuaJIT 2.1.0)`` says."""
     match = _BANNER.search(text)
     return Banner(match[1].rstrip("."), (match[2] or "").strip()) if match else None
+
+
+def split_at_banners(text: str) -> list[str]:
+    """Return the parts of a line, each banner at the beginning of one.
+
+    Files that were joined without a line break between them have banners inside of lines.
+    """
+    places = [match.start() for match in _BANNER.finditer(text)]
+    starts = [0, *(place for place in places if text[:place].strip())]
+    return [text[start:end] for start, end in zip(starts, [*starts[1:], None], strict=True)]
 
 
 def find_file_head(text: str) -> str:

@@ -36,7 +36,7 @@ class Label:
         Of its value, or of the section.
     second : str
         The name of the rate, or of the deviation; of a section, ``"first"`` where a run's totals
-        may begin with it.
+        may begin with it, and ``"units"`` where each value has its own.
     sections : tuple of str
         Where it has this meaning; empty for everywhere.
     """
@@ -81,8 +81,8 @@ _LABELS = {
     "Latency (ms)": Label(Kind.SECTION, "latency"),
     "Latency (us)": Label(Kind.SECTION, "latency"),
     "Latency (s)": Label(Kind.SECTION, "latency"),
-    "response time": Label(Kind.SECTION, "latency"),
-    "per-request statistics": Label(Kind.SECTION, "latency"),
+    "response time": Label(Kind.SECTION, "latency", "units"),
+    "per-request statistics": Label(Kind.SECTION, "latency", "units"),
     "Threads fairness": Label(Kind.SECTION, "fairness"),
     "File operations": Label(Kind.SECTION, "fileio", "first"),
     "CPU speed": Label(Kind.SECTION, "cpu", "first"),
@@ -103,7 +103,9 @@ _LABELS = {
     "total time": Label(Kind.SECONDS, "total_time_s"),
     "time elapsed": Label(Kind.SECONDS, "total_time_s"),
     "total number of events": Label(Kind.COUNT, "events"),
-    "total time taken by event execution": Label(Kind.SECONDS, "event_execution_s"),
+    "total time taken by event execution": Label(
+        Kind.SECONDS, "event_execution_s", sections=("general", "")
+    ),
     "events/s (eps)": Label(Kind.COUNT, "events_per_s"),
     "events per second": Label(Kind.COUNT, "events_per_s"),
     "min": Label(Kind.LATENCY, "latency_min", sections=_TIMES),
@@ -136,10 +138,11 @@ _BEHIND = {
 }
 """Labels that are known even with something unknown in front of them in the line."""
 
+_BEGINNINGS = (*_BY_BARE, "approx.95percentile", "95thpercentile")
 _PERCENTILE = re.compile(r"(?:approx\.?)?(\d{1,3}(?:\.\d{1,3})?)(?:th|st|nd|rd)?(?:percentile)?")
 _NUMBER = r"[-+]?(?:\d{1,40}(?:\.\d{0,12})?(?:e[-+]?\d{1,3})?|nan|inf)"
 _VALUE = re.compile(rf"\s{{0,80}}({_NUMBER})", re.IGNORECASE)
-_RATE = re.compile(rf"\s{{0,20}}\(\s?({_NUMBER})\s?(?:per sec|ops/sec)[a-z.]{{0,4}}\s?\)?", re.I)
+_RATE = re.compile(rf"\s{{0,20}}\(\s?({_NUMBER})\s?(?:per\s?sec|ops/sec)[a-z.]{{0,4}}\s?\)?", re.I)
 _UNIT = re.compile(r"(?:([mun]?s)(?!um)|\s([mun]?s)(?![a-z]))")
 _PAIR = re.compile(rf"\s{{0,80}}({_NUMBER})\s?/\s?({_NUMBER})", re.IGNORECASE)
 _IOPS = re.compile(
@@ -152,7 +155,7 @@ _IOPS_NAMES = {
 }
 _COLONS_MAX = 200
 _WORDS = re.compile(
-    "read|write|other|total|transactions|queries|statistics|deadlocks|errors|reconnects|time|events"
+    "read|write|written|transferred|requests|other|total|transactions|queries|statistics|deadlocks|errors|reconnects|time|events"
     "|min|avg|max|sum|percentile|95th|99th|latency|throughput|fairness|fsync|operations|speed"
     "|summary|shutdown",
     re.IGNORECASE,
@@ -189,21 +192,29 @@ def find_items(text: str, section: str, unit: str) -> Iterator[Item]:
     if special := _special_item(text):
         yield special
         return
-    for _ in range(_COLONS_MAX):
+    for number in range(_COLONS_MAX):
         before, colon, text = text.partition(":")
         if not colon:
             return
         label = _find_label(before, section)
-        if not label:
+        if not label or (
+            label.sections and not section and (number or not text.strip().isdecimal())
+        ):
             continue
         if label.kind is Kind.SECTION:
             section = label.name
-            unit = _unit_of(before)
+            unit = "" if label.second == "units" else _unit_of(before)
             yield Item(label, unit=unit)
             continue
         item, length = _read_value(label, text, unit)
         text = text[length:]
         yield item
+
+
+def is_fragment(text: str) -> bool:
+    """Whether a line is the beginning of a label, and no more: a file may have been cut there."""
+    bare = re.sub(r"\d{1,3}", "95", _bare(text[:80]))
+    return bool(bare) and any(label.startswith(bare) for label in _BEGINNINGS)
 
 
 def _find_label(before: str, section: str) -> Label | None:
@@ -256,8 +267,15 @@ def _read_value(label: Label, text: str, unit: str) -> tuple[Item, int]:
         end = written.end() if written else end
         default = "s" if label.kind is Kind.SECONDS else unit
         unit = (written[1] or written[2]) if written else default
-        values[label.name] = seconds(match[1], unit)
+        values[label.name] = seconds(match[1], unit or "ms")
+        cut = cut or not _is_whole_time(match[1], unit)
     return Item(label, values, cut=cut), end
+
+
+def _is_whole_time(number: str, unit: str) -> bool:
+    """Whether a time has the decimals that are printed: two, or four of seconds."""
+    decimals = len(number.partition(".")[2])
+    return not number[-1].isdecimal() or (bool(unit) and decimals >= 2)
 
 
 def _number(text: str) -> float:
