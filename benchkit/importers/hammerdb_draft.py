@@ -1,25 +1,17 @@
 """A run of HammerDB while its pieces are still being found, and what becomes of it.
 
 Log text, job documents and time profiles all fill a `Draft`; the first value of anything is kept.
-Nothing is computed here but the phases of the transaction counter, whose rows run on after the
-end of a test.
+Figures that contradict each other are kept, with a warning.
 """
 
 import math
 import re
-import statistics
-from array import array
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from benchkit.importers.hammerdb_counts import UNKNOWN, Counts, series
 from benchkit.importers.model import Facts, ImportedRun, Rows
-from benchkit.record import DRAIN, MEASUREMENT, WARMUP
-
-COUNTS_MAX = 200_000
-"""Rows of a transaction counter that are kept: three weeks of the usual ten seconds."""
-
-UNKNOWN = 255
-"""The phase of a row while nothing said where it belongs."""
+from benchkit.record import DRAIN
 
 NUMBER = r"[-+]?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d{1,3})?"
 
@@ -28,7 +20,6 @@ _GROUPED = re.compile(r"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _LARGEST_PER_MINUTE = 1e12
 """More transactions than any server does: an underflowed unsigned counter is beyond it."""
 
-_USUAL_INTERVAL_S = 10.0
 _ORDERED = ["min", "p25", "p50", "p75", "p95", "p99", "max"]
 _ROUNDING_MS = 0.0021
 
@@ -90,25 +81,6 @@ def database_name(name: str) -> str:
     """Return how TEST RESULT calls a database that HammerDB also names otherwise."""
     name = " ".join(name.split())[:60]
     return _DATABASES.get(name.lower(), name)
-
-
-@dataclass(slots=True)
-class Counts:
-    """Rows of the transaction counter: transactions per minute, usually every ten seconds."""
-
-    name: str = ""
-    times_s: "array[float]" = field(default_factory=lambda: array("d"))
-    values: "array[float]" = field(default_factory=lambda: array("d"))
-    phases: bytearray = field(default_factory=bytearray)
-
-    def add(self, value: float, time_s: float, phase: int) -> bool:
-        """Append a row; False when there are too many to keep."""
-        if len(self.values) >= COUNTS_MAX:
-            return False
-        self.values.append(value)
-        self.times_s.append(time_s)
-        self.phases.append(phase)
-        return True
 
 
 @dataclass(slots=True)
@@ -230,7 +202,7 @@ def imported_run(draft: Draft, dataset: str, version: str, iteration: int) -> Im
         iteration=iteration,
         metrics=metrics,
         duration_s=minutes * 60 if minutes is not None and minutes > 0 else None,
-        series=tuple(_series(draft.counts, extra)),
+        series=tuple(series(draft.counts, extra)),
         facts=_facts(draft, version),
         extra=extra,
         warnings=tuple(draft.warnings),
@@ -246,7 +218,16 @@ def workload(draft: Draft, version: str) -> str:
 def threads(draft: Draft) -> int | None:
     """Return the number of virtual users, without the monitor."""
     found = draft.threads if draft.threads is not None else draft.threads_hint
-    return found if found else None
+    return found or _users_with_queries(draft) or None
+
+
+def _users_with_queries(draft: Draft) -> int:
+    users = set()
+    for name in {"queries", "query_sets"} & draft.extra.keys():
+        for row in draft.listed(name):
+            if isinstance(row, dict) and "virtual_user" in row:
+                users.add(row["virtual_user"])
+    return len(users)
 
 
 def _metrics(draft: Draft, extra: dict[str, object]) -> dict[str, float]:
@@ -334,80 +315,3 @@ def _facts(draft: Draft, version: str) -> Facts:
 
 def _filled(rows: Rows) -> Rows:
     return tuple(row for row in rows if row[1])
-
-
-# The transaction counter
-
-
-def _series(counts: Counts, extra: dict[str, object]) -> Iterator[dict[str, float]]:
-    """Yield the rows; the rates and what they amount to go to `extra`."""
-    if not counts.values:
-        return
-    times = _times(counts, extra)
-    phases = _phases(counts, times, extra)
-    measured = [
-        value for value, phase in zip(counts.values, phases, strict=True) if phase == MEASUREMENT
-    ]
-    extra["tcount_name"] = counts.name
-    extra["tcount_tpm"] = list(counts.values)
-    if measured:
-        extra["tcount_mean_tpm"] = statistics.fmean(measured)
-    for time_s, phase in zip(times, phases, strict=True):
-        yield {"time_s": time_s, "phase": phase}
-
-
-def _times(counts: Counts, extra: dict[str, object]) -> list[float]:
-    """Return seconds from the first row, or from one interval before where none are written."""
-    if any(math.isnan(time_s) for time_s in counts.times_s):
-        interval_s = _interval(counts, extra)
-        extra["tcount_interval_s"] = interval_s
-        start = 0 if counts.values[0] == 0 else 1
-        return [(start + i) * interval_s for i in range(len(counts.values))]
-    order = sorted(range(len(counts.values)), key=counts.times_s.__getitem__)
-    for name in ("times_s", "values"):
-        column = getattr(counts, name)
-        setattr(counts, name, array("d", [column[i] for i in order]))
-    counts.phases = bytearray(counts.phases[i] for i in order)
-    first = counts.times_s[0]
-    return [time_s - first for time_s in counts.times_s]
-
-
-def _interval(counts: Counts, extra: dict[str, object]) -> float:
-    """Return the rows' distance, which the log does not say but its test period tells."""
-    minutes = extra.get("duration_minutes")
-    rows = counts.phases.count(MEASUREMENT)
-    if not isinstance(minutes, float) or minutes <= 0 or not rows or DRAIN not in counts.phases:
-        return _USUAL_INTERVAL_S
-    interval_s = minutes * 60 / rows
-    near = abs(interval_s - _USUAL_INTERVAL_S) < 0.2 * _USUAL_INTERVAL_S
-    return _USUAL_INTERVAL_S if near or rows < 3 else float(round(interval_s) or 1)
-
-
-def _phases(counts: Counts, times: list[float], extra: dict[str, object]) -> list[int]:
-    """Return each row's phase: as the log has it, by the configured minutes, or by its look."""
-    if any(phase != UNKNOWN for phase in counts.phases):
-        return [WARMUP if phase == UNKNOWN else phase for phase in counts.phases]
-    rampup, minutes = extra.get("rampup_minutes"), extra.get("duration_minutes")
-    if isinstance(rampup, float) and isinstance(minutes, float):
-        start_s, end_s = rampup * 60, (rampup + minutes) * 60
-        return [
-            WARMUP if time_s <= start_s else MEASUREMENT if time_s < end_s else DRAIN
-            for time_s in times
-        ]
-    return _phases_by_look(counts.values)
-
-
-def _phases_by_look(values: "array[float]") -> list[int]:
-    """Return phases for rows of which only the rates are known.
-
-    Rows of almost nothing at either end are outside the test, and the row next to them covers
-    only a part of it.
-    """
-    little = 0.05 * statistics.median(values)
-    busy = [i for i, value in enumerate(values) if value > little]
-    if not busy:
-        return [WARMUP] * len(values)
-    first, last = busy[0], busy[-1]
-    first += first > 0
-    last -= last < len(values) - 1
-    return [WARMUP if i < first else DRAIN if i > last else MEASUREMENT for i in range(len(values))]

@@ -7,6 +7,7 @@ which command made it: it is known by its keys. Every value may be a number or a
 import re
 from collections.abc import Callable, Mapping, Sequence
 
+from benchkit.importers.hammerdb_counts import UNKNOWN
 from benchkit.importers.hammerdb_draft import NUMBER, Draft, database_name, number, whole
 from benchkit.importers.hammerdb_log import LogReader, seconds_of_date
 from benchkit.importers.hammerdb_runs import JOB_ID, TITLE_MAX, Collector, minutes
@@ -73,7 +74,9 @@ class JobReader:
         """Take a JSON document, or a part of one."""
         if nesting > _NESTING_MAX:
             return
-        if isinstance(value, list):
+        if isinstance(value, str) and "System achieved" in value:
+            self._tell(line, self._collector.job_run(line), value.splitlines())
+        elif isinstance(value, list):
             self._list(line, value, nesting)
         elif isinstance(value, dict):
             for fits, read in self._shapes:
@@ -207,7 +210,7 @@ class JobReader:
         for seconds, count in rows:
             if count < 0:
                 draft.warn(f"a transaction count of {count:g} cannot be")
-            if not counts.add(count, seconds, 255):
+            if not counts.add(count, seconds, UNKNOWN):
                 self._collector.problem(line, "more transaction counts than can be kept")
                 return
 

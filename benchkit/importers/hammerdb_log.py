@@ -59,6 +59,7 @@ _RULES = {
     "Error in Virtual User": r"Error in Virtual User (?P<error>.*)",
     "DBVersion:": r"DBVersion:\s*(?P<db_version>[\w.+~-]{1,60})",
     "Database set": r"Database set to (?P<db_set>\w{1,30})",
+    "RUNNING - ": r"RUNNING - (?P<running>\w[\w ]{0,30}?) TPR?O?C-(?P<running_bm>[CH])\b",
     "Benchmark set": r"Benchmark set to TPR?O?C-(?P<bm_set>[CH])",
     "Value ": r"^\s*Value (?P<kept>.*) for \w+:(?P<kept_key>\w+) is the same as existing",
     "Changed ": r"^\s*Changed \w+:(?P<changed_key>\w+) from .*? to (?P<changed>.*) for \w",
@@ -134,7 +135,8 @@ class LogReader:
             "error": self._error,
             "db_version": self._database_version,
             "db_set": self._database_set,
-            "bm_set": self._benchmark_set,
+            "bm_set": lambda line, match: self._benchmark(match["bm_set"]),
+            "running": self._running,
             "kept": lambda line, match: self._setting(line, match["kept_key"], match["kept"]),
             "changed": lambda line, match: self._setting(
                 line, match["changed_key"], match["changed"]
@@ -284,8 +286,12 @@ class LogReader:
             self._collector.settings.clear()
         self._collector.database = name
 
-    def _benchmark_set(self, line: int, match: re.Match[str]) -> None:
-        self._collector.benchmark = "tproch" if match["bm_set"] == "H" else "tprocc"
+    def _benchmark(self, letter: str) -> None:
+        self._collector.benchmark = f"tproc{letter.lower()}"
+
+    def _running(self, line: int, match: re.Match[str]) -> None:
+        self._benchmark(match["running_bm"])
+        self._collector.database = database_name(match["running"])
 
     def _setting(self, line: int, key: str, value: str) -> None:
         settings = self._collector.settings
@@ -318,7 +324,7 @@ class LogReader:
 
     def _query_run(self, line: int) -> Draft:
         draft = self._collector.text_run(line)
-        if draft.has_result or draft.closed:
+        if (draft.has_result or draft.closed) and not draft.reopened:
             draft = self._collector.next_run(line)
         draft.benchmark = "tproch"
         return draft
@@ -345,7 +351,12 @@ class LogReader:
         self._aside(line, match, "refreshes", row)
 
     def _aside(self, line: int, match: re.Match[str], name: str, row: Mapping[str, object]) -> None:
-        rows = self._query_run(line).listed(name)
+        draft = self._query_run(line)
+        rows = draft.listed(name)
+        if draft.reopened and any(
+            isinstance(known, dict) and known.items() >= row.items() for known in rows
+        ):
+            return
         if len(rows) < _QUERIES_MAX:
             rows.append(_with_user(match) | dict(row))
 

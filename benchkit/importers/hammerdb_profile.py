@@ -57,6 +57,7 @@ class ProfileReader:
 
     def __init__(self, collector: Collector) -> None:
         self._collector = collector
+        self._draft: Draft | None = None
         self._elapsed_ms: float | None = None
         self._procedures: dict[str, dict[str, float]] | None = None
         self._figures: dict[str, float] | None = None
@@ -98,6 +99,7 @@ class ProfileReader:
         if match is None:
             return
         draft = self._profiled_run(line)
+        self._draft = draft
         elapsed = _ELAPSED.search(text)
         self._elapsed_ms = number(elapsed[1]) if elapsed else None
         self._figures = None
@@ -130,8 +132,9 @@ class ProfileReader:
         match = _PROCEDURE.search(text)
         if match is None:
             return
-        if self._procedures is None:
-            self._procedures = self._collector.text_run(line).timing
+        draft = self._collector.text_run(line)
+        if self._procedures is None or draft is not self._draft:
+            self._draft, self._procedures, self._elapsed_ms = draft, draft.timing, None
         name = match[1].upper()
         if name not in self._procedures and len(self._procedures) >= _PROCEDURES_MAX:
             self._figures = None

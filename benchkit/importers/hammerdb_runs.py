@@ -7,8 +7,8 @@ time profile), and a log says where a run begins but not always where it ends.
 import re
 from collections.abc import Iterator
 
+from benchkit.importers.hammerdb_counts import UNKNOWN
 from benchkit.importers.hammerdb_draft import (
-    UNKNOWN,
     Draft,
     imported_run,
     number,
@@ -176,7 +176,7 @@ class Collector:
             if draft.began and not draft.has_result and draft is not drafts[-1]:
                 asides.append(f"a run begun in line {draft.line} gave no result and was left out")
             elif has_more_than_counts and draft.has_only_query_sets:
-                query_sets.append(draft.extra["query_sets"])
+                query_sets.extend(draft.listed("query_sets"))
             elif self._is_run(draft, has_more_than_counts):
                 kept.append(draft)
                 _tell(draft, asides, query_sets)
