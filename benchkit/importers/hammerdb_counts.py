@@ -12,9 +12,6 @@ from dataclasses import dataclass, field
 
 from benchkit.record import DRAIN, MEASUREMENT, WARMUP
 
-COUNTS_MAX = 200_000
-"""Rows of a transaction counter that are kept: three weeks of the usual ten seconds."""
-
 UNKNOWN = 255
 """The phase of a row while nothing said where it belongs."""
 
@@ -30,14 +27,11 @@ class Counts:
     values: "array[float]" = field(default_factory=lambda: array("d"))
     phases: bytearray = field(default_factory=bytearray)
 
-    def add(self, value: float, time_s: float, phase: int) -> bool:
-        """Append a row; False when there are too many to keep."""
-        if len(self.values) >= COUNTS_MAX:
-            return False
+    def add(self, value: float, time_s: float, phase: int) -> None:
+        """Append a row."""
         self.values.append(value)
         self.times_s.append(time_s)
         self.phases.append(phase)
-        return True
 
 
 def series(counts: Counts, extra: dict[str, object]) -> Iterator[dict[str, float]]:

@@ -163,7 +163,7 @@ class Draft:
                 setattr(self, name, found)
             elif found is not None and found != known:
                 self.warn(f"{name} is {known:g} in one place and {found:g} in another")
-        self.database = self.database or database_name(database)
+        self.database = database_name(database) or self.database
         self.benchmark = "tprocc"
         self.no_result = False
         self.phase = DRAIN

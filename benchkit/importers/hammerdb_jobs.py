@@ -26,7 +26,7 @@ _TABLE_ROW = re.compile(
 )
 _TABLE_HEAD = re.compile(r"\s*TPR?OC-([CH]) Jobs\s*$")
 _NAME_AND_VERSION = re.compile(r"(?P<name>.*?)(?:\s*\((?P<version>[^()]*)\)|\s+(?P<bare>\d\S*))?")
-_TCL_TIMING = re.compile(r"(\w{1,40}) \{((?:\w{1,20} [-+.\deE]{1,30} ?){3,30})\}")
+_TCL_TIMING = re.compile(r"(\w{1,40}) \{((?:\w{1,20} [-+.\deE]{1,30}(?: |(?=\}))){3,30})\}")
 _TCL_COUNTS = re.compile(r"\{([^{}]{1,40} (?:tpm|qph))\} \{(\{\d{4}-.*)\}")
 _TCL_COUNT = re.compile(r"\{(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\} (-?\d{1,30})")
 
@@ -210,9 +210,8 @@ class JobReader:
         for seconds, count in rows:
             if count < 0:
                 draft.warn(f"a transaction count of {count:g} cannot be")
-            if not counts.add(count, seconds, UNKNOWN):
-                self._collector.problem(line, "more transaction counts than can be kept")
-                return
+            if self._collector.has_room(line):
+                counts.add(count, seconds, UNKNOWN)
 
     def _cpu(self, line: int, row: Row) -> None:
         draft = self._collector.job_run(line)
@@ -223,6 +222,8 @@ class JobReader:
             seconds = seconds_of_date(stamp)
             if not isinstance(figures, Mapping) or seconds is None:
                 continue
+            if not self._collector.has_room(line):
+                return
             start = seconds if start is None else start
             draft.listed("cpu_times_s").append(seconds - start)
             for key in ("usr", "sys", "irq", "idle", "iops", "mbps"):

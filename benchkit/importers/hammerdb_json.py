@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-DOCUMENT_MAX = 1 << 25
+DOCUMENT_MAX = 1 << 23
 """Characters of a document that are read."""
 
 DEPTH_MAX = 60

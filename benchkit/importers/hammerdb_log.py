@@ -26,9 +26,7 @@ _RESULT = re.compile(
     rf"(?P<old_tpm>{NUMBER})\s*(?P<old_db>(?:{_DATABASE})??)\s*TPM\s*at\s*"
     rf"(?P<old_nopm>{NUMBER})\s*NOPM)"
 )
-_CUT_RESULT = re.compile(
-    r"(?:Vuser \d+\s*:\s*TEST RESULT|System\s+achieved\s+[-+]?\d)(?!.*NOPM.*TPM|.*TPM.*NOPM\b).*$"
-)
+_CUT_RESULT = re.compile(r"(?:Vuser \d+\s*:\s*TEST RESULT|System\s+achieved\s+[-+]?\d)")
 _CUT_NUMBERS = re.compile(
     rf"achieved\s*(?:(?P<nopm>{NUMBER})\s*NOPM(?:\s*from\s*(?P<tpm>{NUMBER})\s)?|"
     rf"(?P<old_tpm>{NUMBER})\s*(?:{_DATABASE})??\s*TPM\b)"
@@ -61,8 +59,9 @@ _RULES = {
     "Database set": r"Database set to (?P<db_set>\w{1,30})",
     "RUNNING - ": r"RUNNING - (?P<running>\w[\w ]{0,30}?) TPR?O?C-(?P<running_bm>[CH])\b",
     "Benchmark set": r"Benchmark set to TPR?O?C-(?P<bm_set>[CH])",
-    "Value ": r"^\s*Value (?P<kept>.*) for \w+:(?P<kept_key>\w+) is the same as existing",
-    "Changed ": r"^\s*Changed \w+:(?P<changed_key>\w+) from .*? to (?P<changed>.*) for \w",
+    "Value ": r"^\s*Value (?P<kept>.{0,300}) for \w+:(?P<kept_key>\w+) is the same as existing",
+    "Changed ": r"^\s*Changed \w+:(?P<changed_key>\w+) from .{0,300}? to "
+    r"(?P<changed>.{0,300}) for \w",
     "diset ": r"diset \w+ (?P<set_key>\w+) (?P<set>\S+)",
     "CPU all": rf"CPU all usr%-(?P<usr>{NUMBER}) sys%-(?P<sys>{NUMBER}) irq%-(?P<irq>{NUMBER}) "
     rf"idle%-(?P<idle>{NUMBER})(?: IOPS-(?P<iops>{NUMBER}) MB/s-(?P<mbps>{NUMBER}))?",
@@ -86,9 +85,9 @@ _DATE = re.compile(
 _MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 _SECRET = re.compile(r"pass|secret|token", re.IGNORECASE)
 
-_SETTINGS_MAX = 500
+_SETTINGS_MAX = 200
 _ERRORS_MAX = 20
-_QUERIES_MAX = 200_000
+_ASIDES_MAX = 2000
 
 
 def seconds_of_date(text: str) -> float | None:
@@ -113,7 +112,6 @@ class LogReader:
     def __init__(self, collector: Collector) -> None:
         self._collector = collector
         self._rules = [(needle, re.compile(pattern)) for needle, pattern in _RULES.items()]
-        self._queries = 0
         self._handlers: dict[str, Callable[[int, re.Match[str]], object]] = {
             "version": lambda line, match: collector.see_version(match["version"]),
             "kind": self._log_begins,
@@ -310,15 +308,16 @@ class LogReader:
         draft.benchmark = draft.benchmark or ("tproch" if match["unit"] == "qph" else "")
         if count < 0:
             draft.warn(f"a transaction count of {count:g} cannot be (line {line})")
-        if not draft.counts.add(count, math.nan if seconds is None else seconds, draft.phase):
-            self._collector.problem(line, "more rows of the transaction counter than can be kept")
+        if self._collector.has_room(line):
+            draft.counts.add(count, math.nan if seconds is None else seconds, draft.phase)
 
     def _cpu(self, line: int, match: re.Match[str]) -> None:
         draft = self._collector.text_run(line)
+        if not self._collector.has_room(line):
+            return
         for name in ("usr", "sys", "irq", "idle", "iops", "mbps"):
-            column = draft.listed(f"cpu_{name}")
-            if match[name] is not None and len(column) < _QUERIES_MAX:
-                column.append(number(match[name]))
+            if match[name] is not None:
+                draft.listed(f"cpu_{name}").append(number(match[name]))
 
     # TPROC-H
 
@@ -331,12 +330,9 @@ class LogReader:
 
     def _query(self, line: int, match: re.Match[str]) -> None:
         draft = self._query_run(line)
-        self._queries += 1
-        if self._queries > _QUERIES_MAX:
-            draft.warn(f"more than {_QUERIES_MAX} queries: the rest is left out")
-            return
         row = {"query": whole(match["query"]), "seconds": number(match["seconds"])}
-        draft.listed("queries").append(_with_user(match) | dict(row))
+        if self._collector.has_room(line):
+            draft.listed("queries").append(_with_user(match) | dict(row))
 
     def _query_sets(self, line: int, match: re.Match[str]) -> None:
         row = {"query_sets": whole(match["sets"]), "seconds": number(match["seconds"])}
@@ -357,11 +353,12 @@ class LogReader:
             isinstance(known, dict) and known.items() >= row.items() for known in rows
         ):
             return
-        if len(rows) < _QUERIES_MAX:
+        if len(rows) < _ASIDES_MAX:
             rows.append(_with_user(match) | dict(row))
 
 
 def _with_user(match: re.Match[str]) -> dict[str, object]:
     """Return the virtual user that a match's line is of."""
-    users = _VUSER.findall(match.string, 0, match.start())
+    start = match.start()
+    users = _VUSER.findall(match.string, max(0, start - 200), start)
     return {"virtual_user": int(users[-1])} if users else {}

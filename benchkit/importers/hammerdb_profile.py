@@ -15,11 +15,10 @@ from collections.abc import Callable
 from benchkit.importers.hammerdb_draft import NUMBER, Draft, database_name, number, whole
 from benchkit.importers.hammerdb_runs import TITLE_MAX, Collector
 
-VIRTUAL_USERS_MAX = 20_000
+VIRTUAL_USERS_MAX = 5000
 """Profiles of single virtual users that are kept of one file."""
 
-_PROCEDURES_MAX = 100
-_ETPROF_ROWS_MAX = 200_000
+_PROCEDURES_MAX = 30
 
 _TITLE = re.compile(r"([A-Za-z][\w ]{0,30}?)?\s*Hammerdb Time Profile Report\s*@?\s*(.*)", re.I)
 _SCOPE = re.compile(
@@ -62,7 +61,6 @@ class ProfileReader:
         self._procedures: dict[str, dict[str, float]] | None = None
         self._figures: dict[str, float] | None = None
         self._users = 0
-        self._et_rows = 0
         self._rules: tuple[tuple[str, Callable[[int, str], None]], ...] = (
             ("ime profile report", self._title),
             ("virtual user", self._scope),
@@ -157,7 +155,7 @@ class ProfileReader:
 
     def _et_interval(self, line: int, text: str) -> None:
         match = _ET_INTERVAL.search(text)
-        if match and self._et_rows < _ETPROF_ROWS_MAX:
+        if match and self._collector.has_room(line):
             self._collector.text_run(line).listed("etprof_intervals").append(match[1])
 
     def _et_row(self, line: int, text: str) -> None:
@@ -165,9 +163,7 @@ class ProfileReader:
         if match is None:
             return
         draft = self._collector.text_run(line)
-        self._et_rows += 1
-        if self._et_rows > _ETPROF_ROWS_MAX:
-            draft.warn(f"more than {_ETPROF_ROWS_MAX} rows of response times: the rest is left out")
+        if not self._collector.has_room(line):
             return
         figures = {
             name: found

@@ -23,7 +23,10 @@ JOB_ID = r"[0-9A-F]{24}"
 TITLE_MAX = 80
 """Characters that are kept of names found in a file."""
 
-_RUNS_MAX = 100_000
+ROWS_MAX = 400_000
+"""Rows of any kind that are kept of one file: counters, queries, a computer's load."""
+
+_RUNS_MAX = 10_000
 _PROBLEMS_MAX = 1000
 _VIRTUAL_USERS_IN_NAME = re.compile(
     r"(?<![a-z0-9])(\d{1,5})[-_ ]?vus?(?![a-z])|(?<![a-z])vus?[-_ ]?(\d{1,5})(?!\d)", re.IGNORECASE
@@ -64,6 +67,7 @@ class Collector:
         self._drafts: list[Draft] = []
         self._jobs: dict[str, Draft] = {}
         self._versions: set[str] = set()
+        self._rows = 0
 
     def problem(self, line: int, message: str) -> None:
         """Note what could not be read, or raise it.
@@ -76,6 +80,13 @@ class Collector:
             raise ImportFormatError(message, line)
         if len(self.problems) < _PROBLEMS_MAX:
             self.problems.append(Problem(line, message))
+
+    def has_room(self, line: int) -> bool:
+        """Whether one more row can be kept; that one cannot is noted once."""
+        self._rows += 1
+        if self._rows == ROWS_MAX + 1:
+            self.problem(line, f"more than {ROWS_MAX} rows: the rest is left out")
+        return self._rows <= ROWS_MAX
 
     def see_version(self, version: str) -> None:
         """Take the release a banner names, for this and the following runs."""
