@@ -1,4 +1,4 @@
-"""The command line: ``benchkit run | plan | ls | show | compare | doctor | workloads``.
+"""The command line: ``benchkit run | plan | ls | show | compare | import | ...``.
 
 Reads arguments, calls what does the work, and prints. Exit codes: 0 fine, 1 an error or a run
 that failed, 2 wrong usage, 130 interrupted. Results go to the standard output; everything about
@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -17,9 +18,12 @@ from benchkit import doctor, inventory, terminal, views, workloads
 from benchkit.errors import BenchkitError, StoreError, StudyWarning, unknown_name
 from benchkit.execute import describe_failures
 from benchkit.formats import FORMATS
+from benchkit.importers.percent import CONVENTIONS
+from benchkit.importers.reading import FAMILIES, Order, import_files
 from benchkit.results import load
 from benchkit.store import open_run
 from benchkit.studyfile import EXAMPLE, default_folder, read_study
+from benchkit.units import format_count
 from benchkit.version import get_version
 
 ERROR, INTERRUPTED = 1, 130
@@ -240,6 +244,43 @@ def compare(directories: Sequence[str], metric: str, baseline: str | None, form:
         terminal.write(FORMATS[form](comparison).rstrip("\n") + "\n")
     else:
         terminal.draw([comparison])
+
+
+@main.command(
+    "import",
+    epilog=_examples(
+        "benchkit import sysbench logs/11.8/*.log -o results/11.8 --label 11.8",
+        "benchkit import auto old_report.txt -o results/old --lenient",
+    ),
+)
+@click.argument(
+    "kind", metavar="taf|sysbench|hammerdb|auto", type=click.Choice(["auto", *FAMILIES])
+)
+@click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@click.option("-o", "--output", metavar="DIR", required=True, help="The study's folder.")
+@click.option("-l", "--label", metavar="NAME", help="What to call the dataset.")
+@click.option("--name", metavar="NAME", help="The study's name.  [default: the first file's]")
+@click.option("--lenient", is_flag=True, help="Keep what is readable of damaged files.")
+@click.option(
+    "--convention",
+    type=click.Choice(CONVENTIONS),
+    help="What a percent table's numbers are, where it does not say: 100 or 0 is equal.",
+)
+def import_results(
+    kind: str, files: Sequence[str], output: str, label: str | None, **how: Any
+) -> None:
+    """Store past results as a study, to be compared like any other.
+
+    They are reports and result files of TAF, logs of sysbench, and logs and jobs of HammerDB; a
+    folder stands for all files in it. The files are kept beside the runs. A later import can add
+    to the same folder.
+    """
+    families = FAMILIES if kind == "auto" else (kind,)
+    outcome = import_files(list(files), output, Order(families, label, **how))
+    for problem in outcome.problems:
+        _report(f"warning: {problem}")
+    runs, read = format_count(outcome.runs, "run"), format_count(outcome.files, "file")
+    _report(f"{runs} of {read} stored in {output}")
 
 
 @main.command("doctor", epilog=_examples("benchkit doctor", "benchkit doctor flush_log.toml"))
