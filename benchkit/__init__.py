@@ -9,6 +9,7 @@ from benchkit.api import Study, from_hammerdb, from_sysbench, from_taf
 from benchkit.config import Config
 from benchkit.errors import (
     BenchkitError,
+    ComparisonError,
     ConfigError,
     DatabaseError,
     MetricError,
@@ -28,6 +29,7 @@ from benchkit.version import get_version
 __all__ = [
     "METRICS",
     "BenchkitError",
+    "ComparisonError",
     "Config",
     "ConfigError",
     "DatabaseError",

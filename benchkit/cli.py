@@ -20,6 +20,7 @@ from benchkit.execute import describe_failures
 from benchkit.formats import FORMATS
 from benchkit.importers.percent import CONVENTIONS
 from benchkit.importers.reading import FAMILIES, Order, import_files
+from benchkit.report import STYLES
 from benchkit.results import load
 from benchkit.store import open_run
 from benchkit.studyfile import EXAMPLE, default_folder, read_study
@@ -221,26 +222,57 @@ def show(path: str) -> None:
     epilog=_examples(
         "benchkit compare results/flush-log --metric latency_p95",
         'benchkit compare results/june results/july --baseline "baseline · june" -f csv',
+        "benchkit compare results/flush-log -m tps -m latency_p95 --style modern -o report.html",
     )
 )
 @click.argument("directories", metavar="DIR...", nargs=-1, required=True)
-@click.option("-m", "--metric", default="tps", show_default=True, help="Such as latency_p95.")
+@click.option(
+    "-m",
+    "--metric",
+    "metrics",
+    metavar="NAME",
+    multiple=True,
+    help="Such as latency_p95; may be repeated.  [default: tps, or what a report is about]",
+)
 @click.option(
     "-b", "--baseline", metavar="NAME", help="The server to compare with.  [default: the first]"
+)
+@click.option(
+    "-s",
+    "--style",
+    type=click.Choice([*STYLES]),
+    help="A report instead of means and ratios: everything, as TAF's, or percent per test.",
 )
 @click.option(
     "-f",
     "--format",
     "form",
     type=click.Choice(["text", *FORMATS]),
-    default="text",
-    show_default=True,
-    help="How to write it.",
+    help="How to write it.  [default: text, or what the ending of FILE says]",
 )
-def compare(directories: Sequence[str], metric: str, baseline: str | None, form: str) -> None:
+@click.option("-o", "--output", metavar="FILE", help="Where to write it.")
+@click.option(
+    "--allow-different",
+    is_flag=True,
+    help="Compare even what differs in workload, scale or metric.",
+)
+def compare(
+    directories: Sequence[str],
+    metrics: Sequence[str],
+    style: str | None,
+    form: str | None,
+    output: str | None,
+    **how: Any,
+) -> None:
     """Compare the servers of one or more studies."""
-    comparison = load(list(directories)).compare(metric, baseline=baseline)
-    if form in FORMATS:
+    comparison = load(list(directories)).compare(metrics or None, **how)
+    if style or output or (comparison.also and form in FORMATS):
+        report = comparison.table(style or "modern")
+        if output:
+            report.save(output, form)
+        else:
+            terminal.write(report.render(form or "text"))
+    elif form in FORMATS:
         terminal.write(FORMATS[form](comparison).rstrip("\n") + "\n")
     else:
         terminal.draw([comparison])

@@ -83,7 +83,8 @@ class Inventory:
 class MeanRow:
     """A dataset at one thread count: the number of iterations, and the mean of each metric.
 
-    Percentiles are those of the iterations' histograms merged, not means of percentiles.
+    Percentiles are those of the iterations' histograms merged, not means of percentiles; only of
+    imported runs, which need not have histograms, they are means.
     """
 
     dataset: str
@@ -163,7 +164,8 @@ def compute_means(results: Results) -> list[MeanRow]:
 
 def _mean_row(dataset: Dataset, row: int, threads: int) -> MeanRow:
     values = {name: _core.describe(dataset.array(name)[row])["mean"] for name in MEANS}
-    if not math.isnan(values["latency_p95"]):
+    is_ours = all(record.source is None for record in dataset.records)
+    if is_ours and not math.isnan(values["latency_p95"]):
         histogram = dataset.histogram(threads)
         for name, percentile in _PERCENTILES.items():
             values[name] = histogram.percentile(percentile) / _NS_PER_S

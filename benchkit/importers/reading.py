@@ -130,6 +130,10 @@ def _read(
             imported = read_file(file, formats, lenient=order.lenient)
         except UnknownFormatError:
             yield file, None, [Problem(0, "is of no format that can be imported, and was left out")]
+        except ImportFormatError as error:
+            if not order.lenient:
+                raise
+            yield file, None, [Problem(0, f"was left out: {error}")]
         else:
             yield file, Source(file, imported, order.label), imported.problems
 

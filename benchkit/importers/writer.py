@@ -233,7 +233,11 @@ def _record(
         warnings=run.warnings,
         workload={"identity": run.workload, "parameters": scale_of(run.extra)},
         config_ref=_save_config(study, run.facts),
-        facts={"label": run.label, **asdict(run.facts), "extra": dict(run.extra)},
+        facts={
+            "label": source.server(run) if source.label else run.label,
+            **asdict(run.facts),
+            "extra": dict(run.extra),
+        },
         source={"format": source.imported.format, "line": run.line, **kept},
         tool={"name": "benchkit", "version": get_version()},
     )
