@@ -110,7 +110,7 @@ def _read(table: _Table, line: Line, problems: list[Problem]) -> Iterator[_Table
     plain = text.strip()
     if not plain or text.startswith("```"):
         table.ended = bool(table.rows)
-    elif table.threads and not table.ended:
+    elif table.threads and (not table.ended or _continues(table, text)):
         _read_row(table, line.number, text, problems)
     elif found := _threads(text):
         if table.threads:
@@ -118,6 +118,13 @@ def _read(table: _Table, line: Line, problems: list[Problem]) -> Iterator[_Table
         table.threads = table.threads or found
     elif not _NUMBER_OF_THREADS.fullmatch(plain):
         _keep(table.after if table.threads else table.before, plain)
+
+
+def _continues(table: _Table, text: str) -> bool:
+    """Tell whether a line after a gap is still a row: a name and as many numbers as before."""
+    found = _ROW.fullmatch(text) if len(text) <= _LINE_MAX else None
+    cells = _cells(found[2]) if found else None
+    return cells is not None and len(cells) == len(table.threads) and not _threads(text)
 
 
 def _keep(texts: list[str], text: str) -> None:
