@@ -77,7 +77,7 @@ _SCRIPT_IN_NAME = re.compile(
 _THREADS_IN_NAME = re.compile(
     r"(?<!\d)(\d{1,6})[-_ .]?(?:threads?|thds?|thr|th|clients?|conn|connections|users)(?![a-z])"
     r"|(?<![a-z])(?:num[-_]?)?(?:threads?|thds?|thr|th|t|clients?|conn|connections|users)"
-    r"[-_ =]?(\d{1,6})(?!\d)"
+    r"[-_ =.]?(\d{1,6})(?!\d)"
 )
 
 
@@ -140,6 +140,8 @@ class Banner:
 
 def undress(text: str) -> Dressed:
     """Take off what docker, grep, `ts`, `cat -n`, HTML and quoting put in front of a line."""
+    if text.startswith("[ "):
+        return Dressed(text.rstrip(" \t\"',`"))
     if not text.isascii():
         text = text.translate(_ODD)
     if "<" in text:

@@ -252,7 +252,7 @@ def _read_value(label: Label, text: str, unit: str) -> tuple[Item, int]:
         ), pair.end()
     match = _VALUE.match(text)
     if not match:
-        return Item(label, cut=True), 0
+        return Item(label, cut=not text.lstrip().startswith("N/A")), 0
     end = match.end()
     values = {label.name: _number(match[1])}
     cut = match[1].endswith(".")
