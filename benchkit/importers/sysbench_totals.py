@@ -155,7 +155,8 @@ _IOPS_NAMES = {
 }
 _COLONS_MAX = 200
 _WORDS = re.compile(
-    "read|write|written|transferred|requests|other|total|transactions|queries|statistics|deadlocks|errors|reconnects|time|events"
+    "read|write|written|transferred|requests|other|total|transactions|queries|statistics"
+    "|deadlocks|errors|reconnects|time|events"
     "|min|avg|max|sum|percentile|95th|99th|latency|throughput|fairness|fsync|operations|speed"
     "|summary|shutdown",
     re.IGNORECASE,
