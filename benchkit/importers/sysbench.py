@@ -13,7 +13,9 @@ from benchkit.importers.model import Imported, ImportFormatError, Problem
 from benchkit.importers.source import Line
 from benchkit.importers.sysbench_build import build_runs
 from benchkit.importers.sysbench_draft import Draft, Heading, find_gaps
-from benchkit.importers.sysbench_rows import ROWS_MAX, Checkpoint, Row, seconds, split_rows
+from benchkit.importers.sysbench_rows import Checkpoint, Row, seconds, split_rows
+from benchkit.importers.sysbench_series import ROWS_MAX
+from benchkit.importers.sysbench_settings import read_settings
 from benchkit.importers.sysbench_text import (
     begins_command,
     find_banner,
@@ -30,42 +32,12 @@ RUNS_MAX = 10_000
 """Runs that are read of a file."""
 
 _STREAMS_MAX = 200
+_COMMAND_REACH = 10
 _PROBLEMS_MAX = 1000
 _TEXT_MAX = 1 << 18
 
 _START = re.compile(r"Running\s?the\s?test\s?with\s?following\s?options")
 _THREADS = re.compile(r"Number\s?of\s?threads:\s{0,8}(\d{1,7})")
-_FACTS = (
-    (re.compile(r"Target transaction rate:\s{0,8}(\d{1,12})"), "rate"),
-    (re.compile(r"Report intermediate results every (\d{1,9}) second"), "report_interval_s"),
-    (re.compile(r"Report checkpoint\(s\) at ([\d, ]{1,200}) seconds"), "checkpoints_at_s"),
-    (re.compile(r"number generator from seed \((-?\d{1,20})\)"), "seed"),
-    (re.compile(r"Forcing shutdown in (\d{1,9}) seconds"), "forced_shutdown_s"),
-    (re.compile(r"Warmup time:\s{0,8}(\d{1,9})"), "warmup_s"),
-    (re.compile(r"Prime numbers limit:\s{0,8}(\d{1,12})"), "cpu_max_prime"),
-    (re.compile(r"prime number checked in CPU test:\s{0,8}(\d{1,12})"), "cpu_max_prime"),
-    (re.compile(r"^\s{0,8}(\d{1,9} files, \S{1,20}) each"), "files"),
-    (re.compile(r"^\s{0,8}Block size (\S{1,20})"), "block_size"),
-    (re.compile(r"^\s{0,8}(\S{1,20}) total file size"), "total_file_size"),
-    (re.compile(r"^\s{0,8}block size: (\S{1,20})"), "memory_block_size"),
-    (re.compile(r"^\s{0,8}total size: (\S{1,20})"), "memory_total_size"),
-    (re.compile(r"^\s{0,8}operation: (\w{1,20})"), "memory_operation"),
-    (re.compile(r"^\s{0,8}scope: (\w{1,20})"), "memory_scope"),
-    (re.compile(r"No DB drivers specified, using (\w{1,20})"), "db_driver"),
-)
-_TESTS = (
-    (re.compile(r"Doing OLTP test"), "oltp"),
-    (re.compile(r"Doing CPU performance benchmark|Prime numbers limit:"), "cpu"),
-    (re.compile(r"Doing thread subsystem performance test"), "threads"),
-    (re.compile(r"Doing mutex performance test"), "mutex"),
-    (re.compile(r"memory (?:operations )?speed test"), "memory"),
-    (re.compile(r"Extra file open flags"), "fileio"),
-)
-_MODES = (
-    re.compile(r"Running (\w{1,20}) OLTP test"),
-    re.compile(r"Doing (read-only|read-write) test"),
-    re.compile(r"Doing ((?:sequential|random|combined) [\w /()-]{1,40}) test"),
-)
 _MESSAGE = re.compile(r"(?:FATAL|ALERT): .{0,400}")
 _BUCKETS_HEAD = re.compile(r"Latency\s?histogram|value\s{0,8}-{4,20}\s?distribution")
 _BUCKET = re.compile(r"\s{0,20}(\d{1,12}\.\d{1,6})\s?\|\s?\**\s{0,80}(\d{1,20})\s*")
@@ -171,6 +143,7 @@ class _Reader:
         self._command_text = ""
         self._last_line = self._before_last = 0
         self._last_text = ""
+        self._since_command = 0
 
     def enter_file(self, name: str) -> None:
         """Take what follows as the content of another file."""
@@ -189,6 +162,7 @@ class _Reader:
         if line != self._last_line:
             self._before_last, self._last_line = self._last_line, line
         self._last_text = text
+        self._since_command += 1
         is_head = "sysbench" in text or "<==" in text or self._command_text
         if is_head and self._read_head(text):
             return
@@ -213,11 +187,22 @@ class _Reader:
             self._book.report(problem)
         if draft.has_results:
             self._book.add(draft)
+        elif not draft.started:
+            self._heading = draft.heading
+            return
         command = draft.heading.command
         self._heading = Heading(draft.heading.file, command=command if _goes_on(draft) else None)
+        self._since_command = 0
+
+    def _forget_command(self) -> None:
+        """Drop a command that stands too far above to have started what follows."""
+        if self._since_command > _COMMAND_REACH:
+            self._heading.command = None
 
     def _begin_run(self, line: int) -> Draft:
         self._end_run()
+        if not self._heading.banner:
+            self._forget_command()
         self._draft = Draft(self._heading, line)
         self._heading = Heading(self._heading.file)
         return self._draft
@@ -234,10 +219,12 @@ class _Reader:
             text, self._command_text = self._command_text, ""
         if banner := find_banner(text):
             self._end_run()
+            self._forget_command()
             self._heading.banner = banner
             return text.rstrip().endswith((")", "benchmark", banner.version))
         if command := find_command(text):
             self._end_run()
+            self._since_command = 0
             run = command if command.verb == "run" else None
             self._heading = Heading(self._heading.file, command=run)
             return True
@@ -254,7 +241,9 @@ class _Reader:
         draft.end_checkpoint()
         if not row.whole:
             self._book.report(Problem(line, "the interval row breaks off"))
-        if row.values:
+        if row.values.get("threads") == 0 and "latency" in row.values:
+            draft.end_with(row)
+        elif row.values:
             keep = self._book.rows_left > 0
             self._book.rows_left -= 1
             draft.rows_dropped += not keep
@@ -293,7 +282,7 @@ class _Reader:
             self._current_heading().add_message(message[0])
         if _BUCKETS_HEAD.search(text):
             self._begin_histogram(line)
-        _read_facts(self._current_heading(), text)
+        read_settings(self._current_heading(), text)
 
     def _current_heading(self) -> Heading:
         """Return what a setting belongs to: behind its totals, a run gets no more of them."""
@@ -304,29 +293,16 @@ class _Reader:
         draft = self._draft
         if not draft or draft.has_results or (start and draft.started):
             draft = self._begin_run(line)
-        draft.started = draft.started or start
+        draft.started = draft.started or start or threads is None
         draft.last_line = line
         draft.threads = threads or draft.threads
 
     def _begin_histogram(self, line: int) -> None:
         draft = self._draft
-        if not draft or draft.final.begun:
+        if not draft or draft.final.done or draft.final.histogram:
             draft = self._begin_run(line)
         draft.last_line = line
         draft.begin_histogram()
-
-
-def _read_facts(heading: Heading, text: str) -> None:
-    for pattern, name in _FACTS:
-        if match := pattern.search(text):
-            heading.facts.setdefault(name, match[1].strip())
-    for pattern, script in _TESTS:
-        if pattern.search(text):
-            heading.script = heading.script or script
-    for pattern in _MODES:
-        match = pattern.search(text)
-        if match and match[1] not in heading.modes and len(heading.modes) < 8:
-            heading.modes.append(match[1])
 
 
 def _continues(draft: Draft, row: Row | Checkpoint) -> bool:

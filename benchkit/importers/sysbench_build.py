@@ -12,7 +12,7 @@ from math import nan
 from benchkit.importers.model import Facts, ImportedRun
 from benchkit.importers.sysbench_check import find_doubtful, find_impossible
 from benchkit.importers.sysbench_draft import Draft
-from benchkit.importers.sysbench_rows import IntervalRows
+from benchkit.importers.sysbench_series import IntervalRows
 from benchkit.importers.sysbench_text import UNKNOWN, script_in_name, threads_in_name
 
 _METRICS = frozenset(

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from benchkit.importers.model import Problem
-from benchkit.importers.sysbench_rows import RowTable
+from benchkit.importers.sysbench_rows import Row
+from benchkit.importers.sysbench_series import RowTable
 from benchkit.importers.sysbench_text import Banner, Command
 from benchkit.importers.sysbench_totals import Item, Kind
 
@@ -19,7 +20,15 @@ BUCKETS_MAX = 100_000
 MESSAGES_MAX = 10
 """Messages of a run that are kept."""
 
-_RESULTS = ("transactions", "events", "total_time_s", "events_per_s", "operations", "rw_requests")
+_RESULTS = (
+    "transactions",
+    "tps",
+    "events",
+    "total_time_s",
+    "events_per_s",
+    "operations",
+    "rw_requests",
+)
 _OPENING = ("transactions", "events", "events_per_s", "rw_requests")
 
 
@@ -170,6 +179,11 @@ class Draft:
         self.end_checkpoint()
         return self.final.accepts(item)
 
+    def end_with(self, row: Row) -> None:
+        """Take the rates of a row that sums up the whole run, as the CSV hook prints at its end."""
+        rates = {name: value for name, value in row.values.items() if name.endswith("_per_s")}
+        self.final.values |= {"tps": row.values["tps"], "qps": row.values["qps"], **rates}
+
     def begin_histogram(self) -> None:
         """Let the lines that follow be buckets; each report prints its own before its totals."""
         if self.totals.begun and self.totals is not self.final:
@@ -193,6 +207,8 @@ def find_gaps(draft: Draft, at_end: bool) -> Iterator[Problem]:
     """
     totals = draft.final
     values, sections = totals.values, totals.sections
+    if not draft.started and not draft.has_results:
+        return
     if not totals.begun:
         said = draft.heading.messages
         why = f"; it said {said[0]!r}" if said else ""

@@ -1,21 +1,17 @@
 """sysbench's interval rows: ``[ 10s ] thds: 8 tps: 1.00 qps: ...`` of every version.
 
-Reads one row into numbers, and keeps the rows of a run as columns of numbers. What sysbench
-prints are rates; `IntervalRows` gives the counts behind them as well, and the interval's length,
-which the rate with the most digits reveals: 2200 statements at 219.96 per second took 10.002 s.
+Reads one row into numbers, by the names and in the units of `metrics.py`; keeps nothing.
 """
 
 import re
-from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from math import isnan, nan
-from typing import overload
 
 _NUMBER = r"-?\d{1,24}(?:\.\d{1,12})?"
 _HEAD = re.compile(
-    r"(?:\[\s{0,6}|^\s{0,8})(\d{1,9}(?:\.\d{1,9})?)\s?s\s{0,3}\]\s{0,4}"
-    r"(?=thds|threads|tps|qps|eps|events|reads|queue|Checkpoint|\d{1,12}\.\d\d Mi?B)"
+    r"(?:\[\s{0,6}|^\s{0,8})(\d{1,9}(?:\.\d{1,9})?)\s?s\s{0,3}\]\s{0,4}(?:Intermediate results: )?"
+    r"(?=thds|threads|\d{1,9} threads|tps|qps|eps|events|reads|queue|Checkpoint"
+    r"|\d{1,12}\.\d\d Mi?B)"
 )
 _PLAIN = re.compile(
     r"\[ {1,4}(\d{1,9})s \] thds: (\d{1,7}) tps: (\d+\.\d\d) qps: (\d+\.\d\d) "
@@ -23,7 +19,9 @@ _PLAIN = re.compile(
     r"err/s:? (\d+\.\d\d) reconn/s:? (\d+\.\d\d)\s*"
 )
 _FIELD = re.compile(
-    rf"""(?P<threads>thds|threads)\s?:\s{{0,8}}(?P<v1>\d{{1,9}})
+    rf"""(?:thds|threads)\s?:\s{{0,8}}(?P<v1>\d{{1,9}})
+    |(?P<v5>\d{{1,9}})\sthreads
+    |(?P<end>min|max)\s?:\s{{0,8}}(?P<v6>{_NUMBER})(?P<u3>[mun]?s)
     |(?P<key>tps|qps|eps|events/s|reads/s|writes/s|reads|writes|errors/s|errors|err/s
       |reconnects/s|reconnects|reconn/s|fsyncs|queue\s?length|concurrency)
       \s?:?\s{{0,8}}(?P<v2>{_NUMBER})(?P<mib>\s?Mi?B/s)?
@@ -34,6 +32,12 @@ _FIELD = re.compile(
     |(?P<rate>{_NUMBER})\s?Mi?B/sec
     """,
     re.VERBOSE,
+)
+_DECIMALS = re.compile(r"\.\d\d(?:\d{4})?\)?$")
+_CSV = re.compile(r"(\d{1,9}),(\d{1,7})" + r",(\d{1,16}\.\d\d)" * 8)
+_CSV_NAMES = (
+    *("threads", "tps", "qps", "reads_per_s", "writes_per_s", "other_per_s"),
+    *("latency", "errors_per_s", "reconnects_per_s"),
 )
 _FRAGMENT = re.compile(r"[a-z/(][a-z/ (,\d%]{0,24}\)?:?\s{0,8}[\d.]{0,24}[mun]?")
 _NAMES = {
@@ -57,24 +61,6 @@ _NAMES = {
 }
 _MIB_NAMES = {"reads_per_s": "read_mib_per_s", "writes_per_s": "written_mib_per_s"}
 _POWERS = {"s": 0, "ms": -3, "us": -6, "ns": -9}
-
-ROWS_MAX = 1_000_000
-"""Interval rows that are kept of a file: more than eleven days at one a second."""
-
-_COUNTS = {
-    "committed": "tps",
-    "statements": "qps",
-    "reads": "reads_per_s",
-    "writes": "writes_per_s",
-    "other": "other_per_s",
-    "errors": "errors_per_s",
-}
-_RESPONSES = {
-    "response_p50_s": "latency_p50",
-    "response_p95_s": "latency_p95",
-    "response_p99_s": "latency_p99",
-    "response_max_s": "latency_p100",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +104,8 @@ def split_rows(text: str) -> list[Row | Checkpoint | str]:
     """
     if plain := _PLAIN.fullmatch(text):
         return [_plain_row(plain)]
+    if csv := _csv_row(text):
+        return [csv]
     heads = list(_HEAD.finditer(text)) if "]" in text else []
     if not heads:
         return [text]
@@ -133,6 +121,16 @@ def latency_name(percentile: str) -> str:
     """Return the metric of a percentile as printed: ``"95"`` gives ``latency_p95``."""
     whole, _, part = percentile.partition(".")
     return f"latency_p{int(whole)}{part.rstrip('0')}"
+
+
+def _csv_row(text: str) -> Row | None:
+    """Read a row of the ``report_csv`` hook: the same numbers, without the percentile's rank."""
+    match = _CSV.fullmatch(text) if text[:1].isdecimal() else None
+    if not match:
+        return None
+    values = dict(zip(_CSV_NAMES, map(float, match.groups()[1:]), strict=True))
+    values["latency"] /= 1e3
+    return Row(float(match[1]), values)
 
 
 def _plain_row(match: re.Match[str]) -> Row:
@@ -175,8 +173,10 @@ def _read_row(time_s: float, text: str) -> tuple[Row | Checkpoint | None, str]:
 
 
 def _add_field(values: dict[str, float], match: re.Match[str]) -> None:
-    if match["threads"]:
-        values["threads"] = float(match["v1"])
+    if count := match["v1"] or match["v5"]:
+        values["threads"] = float(count)
+    elif match["end"]:
+        values[f"latency_{match['end']}"] = seconds(match["v6"], match["u3"])
     elif match["key"]:
         name = _NAMES["".join(match["key"].split())]
         name = _MIB_NAMES.get(name, name) if match["mib"] else name
@@ -206,7 +206,7 @@ def _is_whole(values: dict[str, float], text: str, after: str) -> bool:
 
 
 def _has_decimals(text: str) -> bool:
-    return len(text) > 3 and (text[-3] == "." or text[-1] == ")")
+    return bool(_DECIMALS.search(text[-12:]))
 
 
 def _drop_unmeasured(values: dict[str, float]) -> None:
@@ -215,112 +215,3 @@ def _drop_unmeasured(values: dict[str, float]) -> None:
         for name in [name for name in values if name.startswith("latency")]:
             if values[name] == 0.0:
                 del values[name]
-
-
-class RowTable:
-    """The rows of a run while it is read: a column of numbers per field."""
-
-    def __init__(self) -> None:
-        self.columns: dict[str, array[float]] = {"time_s": array("d")}
-        self.threads = 0
-        self.count = 0
-
-    def __len__(self) -> int:
-        return len(self.columns["time_s"])
-
-    @property
-    def first_s(self) -> float:
-        """The time of the first row."""
-        return self.columns["time_s"][0]
-
-    @property
-    def last_s(self) -> float:
-        """The time of the last row."""
-        return self.columns["time_s"][-1]
-
-    def add(self, row: Row, keep: bool = True) -> None:
-        """Add a row, or only count it; a queue's row belongs to the row before it."""
-        self.threads = max(self.threads, int(row.values.get("threads", 0)))
-        if len(self) and row.time_s == self.last_s and "queue_length" in row.values:
-            for name, value in row.values.items():
-                self._column(name)[-1] = value
-            return
-        self.count += 1
-        if not keep:
-            return
-        for column in self.columns.values():
-            column.append(nan)
-        self.columns["time_s"][-1] = row.time_s
-        for name, value in row.values.items():
-            self._column(name)[-1] = value
-
-    def _column(self, name: str) -> "array[float]":
-        if name not in self.columns:
-            self.columns[name] = array("d", [nan]) * len(self)
-        return self.columns[name]
-
-    def interval_s(self) -> float:
-        """Return the usual distance of two rows; NaN for a single row."""
-        times = self.columns["time_s"]
-        steps: dict[float, int] = {}
-        for before, after in zip(times[:1000], times[1:1001], strict=False):
-            steps[after - before] = steps.get(after - before, 0) + 1
-        usual = max(steps, key=steps.__getitem__, default=nan)
-        return usual if usual > 0 else nan
-
-
-class IntervalRows(Sequence[Mapping[str, float]]):
-    """The rows of a run as mappings, each made when it is asked for.
-
-    Parameters
-    ----------
-    table : RowTable
-    interval_s : float
-        The distance of rows where the file says it, else NaN.
-    """
-
-    def __init__(self, table: RowTable, interval_s: float = nan) -> None:
-        self._columns = table.columns
-        self._interval_s = table.interval_s() if isnan(interval_s) else interval_s
-
-    def __len__(self) -> int:
-        return len(self._columns["time_s"])
-
-    def __iter__(self) -> Iterator[Mapping[str, float]]:
-        return map(self._row, range(len(self)))
-
-    @overload
-    def __getitem__(self, index: int) -> Mapping[str, float]: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[Mapping[str, float], ...]: ...
-    def __getitem__(
-        self, index: int | slice
-    ) -> Mapping[str, float] | tuple[Mapping[str, float], ...]:
-        places = range(len(self))[index]
-        return self._row(places) if isinstance(places, int) else tuple(map(self._row, places))
-
-    def _row(self, place: int) -> Mapping[str, float]:
-        printed = {n: c[place] for n, c in self._columns.items() if not isnan(c[place])}
-        row = dict(printed)
-        elapsed_s = self._elapsed_s(place, printed)
-        if not isnan(elapsed_s):
-            row["elapsed_s"] = elapsed_s
-            for count, rate in _COUNTS.items():
-                if rate in printed:
-                    row[count] = float(round(printed[rate] * elapsed_s))
-        for response, name in _RESPONSES.items():
-            if name in printed:
-                row[response] = printed[name]
-        return row
-
-    def _elapsed_s(self, place: int, printed: Mapping[str, float]) -> float:
-        times = self._columns["time_s"]
-        since = times[place] - (times[place - 1] if place else 0.0)
-        nominal = self._interval_s
-        if isnan(nominal) or 0 < since < nominal:
-            nominal = since
-        if nominal <= 0:
-            return nan
-        rate = max((printed.get(name, 0.0) for name in _COUNTS.values()), default=0.0)
-        measured = round(rate * nominal) / rate if rate > 0 else nominal
-        return measured if abs(measured / nominal - 1) < 0.05 else nominal

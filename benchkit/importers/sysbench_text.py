@@ -18,7 +18,8 @@ _DAY = r"(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),?\s+)?"
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 _STAMP = re.compile(
     rf"[\[(]?(?:\d{{4}}[-/]\d{{2}}[-/]\d{{2}}[T_ ]{_TIME}"
-    rf"|{_DAY}{_MONTH}\s{{1,2}}\d{{1,2}}\s{_TIME}(?:\s\d{{4}})?(?:\s[\w.-]{{1,64}}\s[\w./-]{{1,64}}\[\d{{1,9}}\]:)?"
+    rf"|{_DAY}{_MONTH}\s{{1,2}}\d{{1,2}}\s{_TIME}(?:\s\d{{4}})?"
+    r"(?:\s[\w.-]{1,64}\s[\w./-]{1,64}\[\d{1,9}\]:)?"
     rf"|{_TIME}|\d{{10}}(?:\.\d{{1,9}})?(?=[\s:]))[\])]?[\s,:|]{{0,20}}"
 )
 _STREAM = re.compile(r"([A-Za-z][\w./-]{0,80})\s{0,40}\|(?:\s|$)|\[pod/([\w./-]{1,200})\]\s")
@@ -77,7 +78,7 @@ _SCRIPT_IN_NAME = re.compile(
 _THREADS_IN_NAME = re.compile(
     r"(?<!\d)(\d{1,6})[-_ .]?(?:threads?|thds?|thr|th|clients?|conn|connections|users)(?![a-z])"
     r"|(?<![a-z])(?:num[-_]?)?(?:threads?|thds?|thr|th|t|clients?|conn|connections|users)"
-    r"[-_ =]?(\d{1,6})(?!\d)"
+    r"[-_ =.]?(\d{1,6})(?!\d)"
 )
 
 
@@ -140,6 +141,8 @@ class Banner:
 
 def undress(text: str) -> Dressed:
     """Take off what docker, grep, `ts`, `cat -n`, HTML and quoting put in front of a line."""
+    if text.startswith("[ "):
+        return Dressed(text.rstrip(" \t\"',`"))
     if not text.isascii():
         text = text.translate(_ODD)
     if "<" in text:

@@ -155,7 +155,8 @@ _IOPS_NAMES = {
 }
 _COLONS_MAX = 200
 _WORDS = re.compile(
-    "read|write|written|transferred|requests|other|total|transactions|queries|statistics|deadlocks|errors|reconnects|time|events"
+    "read|write|written|transferred|requests|other|total|transactions|queries|statistics"
+    "|deadlocks|errors|reconnects|time|events"
     "|min|avg|max|sum|percentile|95th|99th|latency|throughput|fairness|fsync|operations|speed"
     "|summary|shutdown",
     re.IGNORECASE,
@@ -252,7 +253,7 @@ def _read_value(label: Label, text: str, unit: str) -> tuple[Item, int]:
         ), pair.end()
     match = _VALUE.match(text)
     if not match:
-        return Item(label, cut=True), 0
+        return Item(label, cut=not text.lstrip().startswith("N/A")), 0
     end = match.end()
     values = {label.name: _number(match[1])}
     cut = match[1].endswith(".")
