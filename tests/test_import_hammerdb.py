@@ -1,19 +1,18 @@
-"""Files of HammerDB, written from known values, give the values back; damaged ones never crash."""
+"""HammerDB's logs, time profiles and counters give back the values they were written from."""
 
 import os
-import random
 from pathlib import Path
 
 import hammerdb_writer as writer
 import pytest
+from hammerdb_reading import RATES, assert_timing, only, read, triples
 from hammerdb_writer import Run, dumped, figures
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchkit.errors import BenchkitError
 from benchkit.importers.hammerdb import COUNTER, FORMATS, JOB, LOG, PROFILE, parse
-from benchkit.importers.model import Imported, ImportFormatError
-from benchkit.importers.source import Line, read_lines
+from benchkit.importers.model import ImportFormatError
+from benchkit.importers.source import read_lines
 from benchkit.record import DRAIN, MEASUREMENT, WARMUP
 
 SAMPLES = Path(
@@ -25,22 +24,6 @@ needs_samples = pytest.mark.skipif(
 )
 
 DATABASES = ["MariaDB", "MySQL", "PostgreSQL", "Oracle", "SQL Server", "Db2", "Redis", "TimesTen"]
-RATES = (0, 95520, *range(100000, 100012), 92160, 12)
-"""Of one minute of ramp-up and one of test, and what came after them."""
-
-
-def read(lines, lenient=False, name="hammerdb.log") -> Imported:
-    numbered = [Line(i, text) for i, text in enumerate(lines, 1)]
-    return parse(numbered, lenient=lenient, name=name)
-
-
-def only(lines, **options):
-    (run,) = read(lines, **options).runs
-    return run
-
-
-def triples(imported):
-    return [(run.threads, run.metrics["nopm"], run.metrics["tpm"]) for run in imported.runs]
 
 
 # Log text
@@ -226,13 +209,6 @@ def test_time_profile_comes_back(separator, with_quartiles):
     assert run.extra["timing"]["NEWORD"]["elapsed_ms"] == 119464
 
 
-def assert_timing(found, expected):
-    assert {name: {k: found[name][k] for k in figures} for name, figures in expected.items()} == (
-        expected
-    )
-    assert ("p75_ms" in found["NEWORD"]) == ("p75_ms" in expected["NEWORD"])
-
-
 def test_time_profile_behind_a_log_belongs_to_its_run():
     made = Run(timing=figures())
     run = only([*writer.log(made), *writer.profile(made)])
@@ -274,147 +250,6 @@ def test_response_times_of_older_releases_are_kept():
     run = only(lines)
     assert run.extra["etprof_neword_p50_us"] == [685.5]
     assert run.extra["etprof_totals"]["neword"]["calls"] == 93933
-
-
-# Jobs
-
-
-@pytest.mark.parametrize("old_order", [False, True])
-def test_result_of_a_job_comes_back(old_order):
-    made = Run(database="SQL Server", users=32)
-    prompt = f"hammerdb>jobs {made.job} result"
-    run = only([prompt, *dumped(writer.job_result(made, old_order)), "hammerdb>"])
-    assert (run.threads, run.dataset) == (32, "SQL Server")
-    assert run.metrics == {"nopm": 42333, "tpm": 98385}
-    assert (run.extra["jobid"], run.extra["timestamp"]) == (made.job, f"{writer.START}")
-
-
-def test_results_of_all_jobs_come_back_without_the_ones_that_have_none():
-    jobs = {f"{i:024X}": Run(users=i, nopm=i * 10, tpm=i * 25) for i in (1, 2, 4)}
-    lines = dumped(writer.job_results({"F" * 24: None, **jobs}))
-    assert triples(read(lines)) == [(1, 10, 25), (2, 20, 50), (4, 40, 100)]
-
-
-def test_documents_of_one_job_are_one_run():
-    made = Run(counts=RATES, duration=1, timing=figures())
-    documents = [
-        writer.job_result(made),
-        writer.job_timing(made),
-        writer.job_counts(made),
-        {**writer.SYSTEM, "jobid": made.job},
-        ["MariaDB", "10.11.19"],
-        ["TPC-C"],
-        writer.job_config(made),
-        {f"{writer.START}": {"usr%": "70.38", "sys%": "15.2", "irq%": "0", "idle%": "11.0"}},
-    ]
-    lines = [line for document in documents for line in ["=== jobs", *dumped(document), ""]]
-    run = only([*writer.log(Run(), banner="6.0"), *lines])
-    assert (run.workload, run.threads) == ("hammerdb/6.0:tprocc", 4)
-    assert_timing(run.extra["timing"], made.timing)
-    assert run.extra["cpu_usr"] == [70.38]
-    assert run.extra["db_version"] == "10.11.19"
-    assert ("CPU Count", "2") in run.facts.system
-    assert len(run.series) == len(RATES)
-
-
-def test_timing_of_one_user_is_not_the_runs():
-    made, other = Run(timing=figures()), Run(timing=figures(9))
-    lines = [*dumped(writer.job_result(made)), *dumped(writer.job_timing(made))]
-    lines += [f"hammerdb>jobs {made.job} timing 2", *dumped(writer.job_timing(other))]
-    run = only(lines)
-    assert_timing(run.extra["timing"], made.timing)
-    assert_timing(run.extra["timing_by_vu"]["2"], other.timing)
-
-
-def test_output_of_a_job_is_read_as_its_log():
-    said = [line.removeprefix("Vuser 1:") for line in writer.log(Run()) if "Vuser 1:" in line]
-    lines = dumped([text for line in said for text in ("1", line)])
-    run = only(lines)
-    assert (run.threads, run.metrics, run.duration_s) == (4, {"nopm": 42333, "tpm": 98385}, 120)
-
-
-def test_saved_report_comes_back():
-    made = Run(counts=RATES, duration=1, timing=figures())
-    run = only(dumped(writer.job_report(made)))
-    assert (run.workload, run.threads, run.duration_s) == ("hammerdb/6.0:tprocc", 4, 60)
-    assert run.metrics == {"nopm": 42333, "tpm": 98385}
-    assert_timing(run.extra["timing"], made.timing)
-    assert len(run.series) == len(RATES)
-    assert dict(run.facts.database)["Database Version"] == "10.11.19"
-
-
-def test_table_of_jobs_gives_what_it_has():
-    row = "6B0DA5FE661803E223337343   MariaDB (10.11.19) 2026-11-30 16:36:14 {}  {}      SUCCESS "
-    lines = ["TPROC-C Jobs", row.format("Benchmark Run", 42333)]
-    run = only([*lines, row.replace("FE", "FF").format("Schema Build", "--")])
-    assert (run.metrics, run.extra["db_version"]) == ({"nopm": 42333}, "10.11.19")
-
-
-def test_text_form_of_a_job_is_read():
-    made = Run(timing=figures(), counts=RATES)
-    pairs = "NEWORD {" + " ".join(f"{k} {v}" for k, v in made.timing["NEWORD"].items()) + "}"
-    rates = "{MariaDB tpm} {{2026-11-30 16:36:14} 0 {2026-11-30 16:36:24} 95520}"
-    run = only([*writer.job_result(made), "", pairs, "", rates])
-    assert (run.extra["jobid"], run.threads) == (made.job, 4)
-    assert_timing(run.extra["timing"], {"NEWORD": made.timing["NEWORD"]})
-    assert run.extra["tcount_tpm"] == [0, 95520]
-
-
-def test_document_that_breaks_off_is_an_error_and_leniently_what_was_there():
-    lines = dumped(writer.job_results({f"{i:024X}": Run(users=i) for i in (1, 2)}))[:-3]
-    with pytest.raises(ImportFormatError, match="line 1: the JSON breaks off"):
-        read(lines)
-    first, second = read(lines, lenient=True).runs
-    assert (first.threads, first.metrics) == (1, {"nopm": 42333, "tpm": 98385})
-    assert (second.threads, second.metrics) == (2, {"nopm": 42333})
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        '{"nopm": NaN, "tpm": Infinity}',
-        '{"nopm": ' + "9" * 5000 + "}",
-        "[" * 100_000,
-        '{"a":' * 100_000,
-        '{"nopm": "1", "nopm": "2"}',
-    ],
-    ids=["not numbers", "huge", "deep list", "deep object", "twice"],
-)
-def test_hostile_documents_are_errors(text):
-    with pytest.raises(ImportFormatError):
-        read([text])
-    read([text], lenient=True)
-
-
-# TPROC-H
-
-
-def queries(users=2):
-    return [
-        line
-        for user in range(1, users + 1)
-        for line in (
-            f"Vuser {user}:Executing Query 14 (1 of 22)",
-            f"Vuser {user}:query 14 completed in 7.301 seconds",
-            f"Vuser {user}:Completed 1 query set(s) in 278 seconds",
-            f"Vuser {user}:Geometric mean of query times returning rows (22) is 6.82555",
-        )
-    ]
-
-
-def test_query_sets_are_kept():
-    run = only(["RUNNING - PostgreSQL TPC-H", *queries()])
-    assert (run.workload, run.threads) == ("hammerdb/unknown:tproch", 2)
-    assert run.metrics == {}
-    assert run.extra["queries"][1] == {"virtual_user": 2, "query": 14, "seconds": 7.301}
-    assert run.extra["query_sets"][0]["seconds"] == 278
-    assert run.extra["geometric_means"][0]["seconds"] == 6.82555
-
-
-def test_lone_query_set_before_other_runs_is_told_by_the_next():
-    run = only(["Vuser 1:Completed 1 query set(s) in 351 seconds", *writer.log(Run())])
-    (told,) = run.extra["tproch_query_sets"]
-    assert told["seconds"] == 351
 
 
 # Recognition
@@ -510,142 +345,3 @@ def test_public_transcript_of_jobs_gives_every_run():
     assert len(runs) == 19
     assert (runs[0].threads, runs[0].metrics) == (4, {"nopm": 42333, "tpm": 98385})
     assert runs[0].extra["timing"]["NEWORD"]["p95_ms"] == 4.587
-
-
-# Damage
-
-MUTATIONS = 10_000
-FILES = [
-    "\n".join(lines)
-    for lines in (
-        writer.log(Run(users=2, counts=RATES[:9], duration=1), banner="6.0"),
-        [*writer.log(Run(users=1), old_order=True), *writer.log(Run(users=2, job=""))],
-        writer.profile(Run(users=1, timing=figures()), by_user={2: figures(2)}),
-        writer.counter_log(Run(counts=RATES)),
-        [*dumped(writer.job_result(Run())), *dumped(writer.job_timing(Run(timing=figures())))],
-        dumped(writer.job_results({"F" * 24: None, "A" * 24: Run(), "B" * 24: Run(users=9)})),
-        dumped(writer.job_report(Run(counts=RATES[:5], timing=figures()))),
-        [*writer.log(Run(users=1)), *dumped(writer.job_counts(Run(counts=RATES)))],
-        queries(1),
-    )
-]
-EXTREMES = ["18446744073709551615", "-1", "1e308", "nan", "", "9" * 400, "0", "1,5", "٣"]
-
-
-def mutated(chance: random.Random) -> bytes:
-    """Return one of the files, damaged in one to four ways."""
-    text = chance.choice(FILES)
-    for _ in range(chance.randint(1, 4)):
-        text = chance.choice(DAMAGES)(text, chance)
-    return chance.choice(ENCODERS)(text, chance)
-
-
-def cut(text, chance):
-    return text[: chance.randint(0, len(text))]
-
-
-def without_head(text, chance):
-    return text[chance.randint(0, len(text)) :]
-
-
-def on_lines(change):
-    def damage(text, chance):
-        lines = text.split("\n")
-        change(lines, chance)
-        return "\n".join(lines)
-
-    return damage
-
-
-def swap(lines, chance):
-    i, j = chance.randrange(len(lines)), chance.randrange(len(lines))
-    lines[i], lines[j] = lines[j], lines[i]
-
-
-def repeat(lines, chance):
-    i = chance.randrange(len(lines))
-    lines[i:i] = lines[i : i + chance.randint(1, 20)] * chance.randint(1, 3)
-
-
-def drop(lines, chance):
-    i = chance.randrange(len(lines))
-    del lines[i : i + chance.randint(1, 10)]
-
-
-def glue(lines, chance):
-    i = chance.randrange(len(lines))
-    lines[i : i + 2] = ["".join(lines[i : i + 2])]
-
-
-def insert_other(lines, chance):
-    lines[chance.randrange(len(lines) + 1) : 0] = chance.choice(FILES).split("\n")
-
-
-def change_number(text, chance):
-    places = [i for i, letter in enumerate(text) if letter.isdigit()]
-    if not places:
-        return text
-    i = chance.choice(places)
-    return text[:i] + chance.choice(EXTREMES) + text[i + chance.randint(0, 3) :]
-
-
-def change_letter(text, chance):
-    i = chance.randint(0, len(text))
-    return text[:i] + chance.choice('{}[]",:|>@\\ \t\x00é') + text[i + chance.randint(0, 1) :]
-
-
-def colour(text, chance):
-    i = chance.randint(0, len(text))
-    return f"{text[:i]}\x1b[1;32m{text[i:]}"
-
-
-DAMAGES = [
-    cut,
-    without_head,
-    *map(on_lines, (swap, repeat, drop, glue, insert_other)),
-    change_number,
-    change_letter,
-    colour,
-]
-
-
-def flipped(text, chance):
-    data = bytearray(text.encode())
-    for _ in range(min(len(data), 3)):
-        data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
-    return bytes(data)
-
-
-ENCODERS = [
-    lambda text, chance: text.encode(),
-    lambda text, chance: text.encode(),
-    lambda text, chance: text.replace("\n", "\r\n").encode(),
-    lambda text, chance: text.replace("\n", "\r").encode("utf-8-sig"),
-    lambda text, chance: text.encode("utf-16"),
-    lambda text, chance: text.encode("latin-1", "replace"),
-    flipped,
-]
-
-
-@pytest.mark.parametrize("part", range(4))
-def test_damaged_files_give_a_result_or_our_error(part, tmp_path):
-    chance = random.Random(part)
-    path = tmp_path / "damaged.log"
-    for _ in range(MUTATIONS // 4):
-        path.write_bytes(mutated(chance))
-        imported = parse(read_lines(path), lenient=True, name=path.name)
-        for run in imported.runs:
-            assert all(value >= 0 for value in run.metrics.values())
-            assert run.threads is None or run.threads > 0
-        try:
-            strict = parse(read_lines(path), lenient=False, name=path.name)
-        except BenchkitError:
-            assert imported.problems
-        else:
-            assert strict.runs == imported.runs
-
-
-@given(st.text(max_size=300))
-@settings(deadline=None, max_examples=300)
-def test_any_text_gives_a_result_or_our_error(text):
-    read(text.split("\n"), lenient=True)

@@ -94,7 +94,7 @@ class _Reader:
         )
 
     def feed(self, line: Line) -> None:
-        text = _CONTAINER.sub("", line.text, count=1)
+        text = _CONTAINER.sub("", line.text, count=1) if " |" in line.text else line.text
         rest = self._documents.feed(line.number, text)
         if rest:
             self._text(line.number, rest)

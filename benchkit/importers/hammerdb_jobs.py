@@ -43,6 +43,7 @@ class JobReader:
 
     def __init__(self, collector: Collector) -> None:
         self._collector = collector
+        self._log = LogReader(collector)
         self._user = ""
         self._table = "C"
         self._shapes: tuple[tuple[Callable[[Row], bool], Callable[[int, Row], None]], ...] = (
@@ -123,12 +124,11 @@ class JobReader:
     def _tell(self, line: int, draft: Draft, texts: Sequence[str]) -> None:
         """Read texts as a log of the given run and of no other."""
         before = self._collector.current
-        log = LogReader(self._collector)
         for text in texts:
             self._collector.current = draft
             draft.reopened = True
             if "RUNNING" not in text:
-                log.feed(line, text)
+                self._log.feed(line, text)
         draft.reopened = False
         self._collector.current = draft if before is None else before
 

@@ -63,6 +63,8 @@ class DocumentReader:
 
     def feed(self, line: int, text: str) -> str:
         """Take what of a line belongs to documents, and return the rest."""
+        if not self._pieces and "{" not in text and "[" not in text:
+            return text
         plain = _STAMP.sub("", text, count=1)
         if self._pieces:
             if not _GOES_ON.match(plain):

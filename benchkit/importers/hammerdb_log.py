@@ -26,7 +26,10 @@ _RESULT = re.compile(
     rf"(?P<old_tpm>{NUMBER})\s*(?P<old_db>(?:{_DATABASE})??)\s*TPM\s*at\s*"
     rf"(?P<old_nopm>{NUMBER})\s*NOPM)"
 )
-_CUT_RESULT = re.compile(r"(?:Vuser \d+\s*:\s*TEST RESULT|System\s+achieved\s+[-+]?\d)")
+_CUT_RESULT = re.compile(
+    r"Vuser \d+\s*:\s*TEST RESULT\s*:?\s*(?:S[a-z]{0,5}|System [a-z ]{0,10})?$|"
+    r"System\s+achieved\s+[-+]?\d"
+)
 _CUT_NUMBERS = re.compile(
     rf"achieved\s*(?:(?P<nopm>{NUMBER})\s*NOPM(?:\s*from\s*(?P<tpm>{NUMBER})\s)?|"
     rf"(?P<old_tpm>{NUMBER})\s*(?:{_DATABASE})??\s*TPM\b)"
@@ -73,7 +76,8 @@ _RULES = {
 }
 _COUNTER = re.compile(
     rf"(?:^|[|>\]]\s*|^(?P<iso>\d{{4}}-\d\d-\d\d[T ]\d\d:\d\d:\d\d)\S{{0,12}}\s+)"
-    rf"(?P<count>{NUMBER})\s*(?P<db>{_DATABASE})\s*(?P<unit>tpm|qph)\s*(?:@\s*(?P<date>.{{0,60}}))?$"
+    rf"(?P<count>{NUMBER})\s*(?P<db>{_DATABASE})\s*(?P<unit>tpm|qph)"
+    r"\s*(?:@\s*(?P<date>.{0,60}))?$"
 )
 _BARE_JOB = re.compile(rf"\s*({JOB_ID})\s*")
 _VUSER = re.compile(r"Vuser (\d{1,7})\s*:")

@@ -16,7 +16,7 @@ from benchkit.importers.hammerdb_draft import NUMBER, Draft, database_name, numb
 from benchkit.importers.hammerdb_runs import TITLE_MAX, Collector
 
 VIRTUAL_USERS_MAX = 5000
-"""Profiles of single virtual users that are kept of one file."""
+"""Profiles of single VIRTUAL USERs that are kept of one file."""
 
 _PROCEDURES_MAX = 30
 
@@ -29,7 +29,8 @@ _SCOPE = re.compile(
 _ELAPSED = re.compile(rf"ELAPSED TIME\s*:\s*({NUMBER})\s*ms")
 _PROCEDURE = re.compile(r"\bPROC\s*:\s*([A-Za-z_]\w{0,39})")
 _FIGURE = re.compile(
-    rf"(CALLS|MIN|AVG|MAX|TOTAL|P\d{{1,2}}(?:\.\d+)?|SD|RATIO)\s*:\s*({NUMBER})\s*(ms|us|s(?!\w)|%)?"
+    rf"(CALLS|MIN|AVG|MAX|TOTAL|P\d{{1,2}}(?:\.\d+)?|SD|RATIO)\s*:\s*({NUMBER})"
+    r"\s*(ms|us|s(?!\w)|%)?"
 )
 _MILLISECONDS = {"ms": 1.0, "us": 1e-3, "s": 1e3}
 _NAMES = {"CALLS": "calls", "RATIO": "ratio_pct", "SD": "sd"}
@@ -62,20 +63,19 @@ class ProfileReader:
         self._figures: dict[str, float] | None = None
         self._users = 0
         self._rules: tuple[tuple[str, Callable[[int, str], None]], ...] = (
-            ("ime profile report", self._title),
-            ("virtual user", self._scope),
-            ("combined metrics", self._scope),
-            ("proc", self._procedure),
-            ("|percentiles", self._et_interval),
-            ("|min-", self._et_row),
+            ("ime Profile Report", self._title),
+            ("VIRTUAL USER", self._scope),
+            ("COMBINED METRICS", self._scope),
+            ("PROC", self._procedure),
+            ("|PERCENTILES", self._et_interval),
+            ("|MIN-", self._et_row),
             ("%|", self._et_total),
         )
 
     def feed(self, line: int, text: str) -> None:
         """Take what a line says of response times."""
-        lowered = text.lower()
         for needle, read in self._rules:
-            if needle in lowered:
+            if needle in text:
                 read(line, text)
         if self._figures is not None:
             self._row(text)
@@ -110,7 +110,7 @@ class ProfileReader:
         if match["users"] is not None and draft.threads is None:
             draft.threads = whole(match["users"])
         elif match["users"] is not None and draft.threads != whole(match["users"]):
-            draft.warn(f"the time profile is of {match['users']} virtual users")
+            draft.warn(f"the time profile is of {match['users']} VIRTUAL USERs")
 
     def _profiled_run(self, line: int) -> Draft:
         """Return the run of a profile; a new one when a second profile begins without title."""
@@ -122,7 +122,7 @@ class ProfileReader:
     def _procedures_of_user(self, draft: Draft, user: str) -> dict[str, dict[str, float]]:
         self._users += 1
         if self._users > VIRTUAL_USERS_MAX:
-            draft.warn(f"time profiles of more than {VIRTUAL_USERS_MAX} virtual users left out")
+            draft.warn(f"time profiles of more than {VIRTUAL_USERS_MAX} VIRTUAL USERs left out")
             return {}
         return draft.timing_by_vu.setdefault(str(int(user)), {})
 

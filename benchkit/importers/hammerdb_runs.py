@@ -68,6 +68,7 @@ class Collector:
         self._jobs: dict[str, Draft] = {}
         self._versions: set[str] = set()
         self._rows = 0
+        self._begun = 0
 
     def problem(self, line: int, message: str) -> None:
         """Note what could not be read, or raise it.
@@ -132,7 +133,8 @@ class Collector:
             return self.text_run(line)
         draft = self._new(line)
         draft.job = job
-        self._jobs[job] = draft
+        if self._begun <= _RUNS_MAX:
+            self._jobs[job] = draft
         return draft
 
     def reopen(self, line: int) -> Draft:
@@ -143,9 +145,12 @@ class Collector:
         return draft
 
     def _new(self, line: int) -> Draft:
-        if len(self._drafts) >= _RUNS_MAX:
-            raise ImportFormatError(f"more than {_RUNS_MAX} runs in one file", line)
         draft = Draft(line, version=self.version)
+        self._begun += 1
+        if self._begun > _RUNS_MAX:
+            if self._begun == _RUNS_MAX + 1:
+                self.problem(line, f"more than {_RUNS_MAX} runs: the rest is left out")
+            return draft
         for key, value in self.settings.items():
             draft.set_config(key, value)
         draft.database, draft.benchmark = self.database, self.benchmark
@@ -200,7 +205,7 @@ class Collector:
             self.problem(draft.line, "the run has no end: expected a TEST RESULT")
             draft.warn("the log breaks off before the TEST RESULT")
             return True
-        if draft.is_more_than_counts or draft.has_only_query_sets:
+        if draft.has_content or any(name.startswith("etprof_") for name in draft.extra):
             return True
         is_counters_own = bool(draft.timestamp or draft.job or not has_more_than_counts)
         return bool(draft.counts.values) and is_counters_own
