@@ -8,6 +8,7 @@ import csv
 import html
 import io
 import json
+import re
 from collections.abc import Iterable, Sequence
 from itertools import zip_longest
 from textwrap import wrap
@@ -15,7 +16,8 @@ from textwrap import wrap
 from benchkit.report_taf import Section
 
 _HEAD_WIDTH = 20
-_MARKDOWN = "\\`*_{}[]<>()#+!|~$&@"
+_MARKDOWN = "\\`*_[<|~$&"
+_BLOCK_START = re.compile(r"^(\d*)([#+=>.)-])")
 _STYLE = """
 .benchkit{--text:#1b1f24;--faint:#59636e;--line:#d1d9e0;--head:#f3f5f7;--good:#1a7f37;
 --bad:#b42318;--page:#fff;color:var(--text);background:var(--page);
@@ -28,10 +30,10 @@ font:14px/1.45 system-ui,sans-serif}
 .benchkit table{border-collapse:collapse;font-variant-numeric:tabular-nums}
 .benchkit th,.benchkit td{padding:.3em .8em;border-bottom:1px solid var(--line);
 text-align:right;vertical-align:top;white-space:pre}
-.benchkit th{background:var(--head);white-space:normal}
+.benchkit th{background:var(--head);white-space:normal;min-width:6em;max-width:18em;
+overflow-wrap:anywhere}
 .benchkit th:first-child,.benchkit td:first-child{text-align:left}
-.benchkit td.text{text-align:left}
-.benchkit td.differs{font-weight:600}
+.benchkit .information th,.benchkit .information td{text-align:left}
 .benchkit td.better{color:var(--good)}.benchkit td.worse{color:var(--bad)}
 .benchkit td.absent{color:var(--faint)}
 """.strip()
@@ -49,7 +51,7 @@ def write_markdown(
 ) -> str:
     """Return a report in the Markdown of GitHub and Jupyter."""
     parts = [f"# {escape_markdown(title)}"] if title else []
-    parts += [escape_markdown(comment)] if comment else []
+    parts += [_BLOCK_START.sub(r"\1\\\2", escape_markdown(comment))] if comment else []
     for section in sections:
         parts.append(f"## {escape_markdown(section.title)}")
         if section.header:
@@ -100,23 +102,37 @@ def write_html(title: str, comment: str, sections: Sequence[Section], notes: Seq
 def _html_table(section: Section) -> str:
     heads = "".join(f'<th scope="col">{html.escape(head)}</th>' for head in section.header)
     is_information = section.header[0] in _INFORMATION
-    body = "\n".join(f"<tr>{_html_row(row, is_information)}</tr>" for row in section.rows)
+    mark = ' class="information"' if is_information else ""
+    row_html = _information_row if is_information else _number_row
+    body = "\n".join(f"<tr>{row_html(row)}</tr>" for row in section.rows)
     return (
-        f'<div class="scroll"><table><thead><tr>{heads}</tr></thead>\n'
+        f'<div class="scroll"><table{mark}><thead><tr>{heads}</tr></thead>\n'
         f"<tbody>{body}</tbody></table></div>"
     )
 
 
-def _html_row(row: Sequence[str], is_information: bool) -> str:
-    cells = []
-    for number, cell in enumerate(row):
-        names = _classes(cell) if number else []
-        if is_information and number:
-            names.append("text")
-            names += ["differs"] if cell != row[1] else []
-        mark = f' class="{" ".join(names)}"' if names else ""
-        cells.append(f"<td{mark}>{html.escape(cell)}</td>")
+def _number_row(row: Sequence[str]) -> str:
+    return "".join(_html_cell(cell, html.escape(cell)) for cell in row)
+
+
+def _information_row(row: Sequence[str]) -> str:
+    """Return cells whose lines are bold where the first column has something else."""
+    first = row[1].split("\n") if len(row) > 1 else []
+    cells = [_html_cell("", html.escape(row[0]))]
+    for cell in row[1:]:
+        pairs = zip_longest(cell.split("\n"), first[: cell.count("\n") + 1])
+        lines = (
+            html.escape(line) if line == other else f"<b>{html.escape(line)}</b>"
+            for line, other in pairs
+        )
+        cells.append(_html_cell(cell, "\n".join(lines)))
     return "".join(cells)
+
+
+def _html_cell(text: str, content: str) -> str:
+    found = _classes(text)
+    mark = f' class="{" ".join(found)}"' if found else ""
+    return f"<td{mark}>{content}</td>"
 
 
 def _classes(cell: str) -> list[str]:

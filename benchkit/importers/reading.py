@@ -133,7 +133,7 @@ def _read(
         except ImportFormatError as error:
             if not order.lenient:
                 raise
-            yield file, None, [Problem(0, f"was left out: {error}")]
+            yield file, None, [Problem(0, f"was left out: {str(error).removeprefix(f'{file}, ')}")]
         else:
             yield file, Source(file, imported, order.label), imported.problems
 
