@@ -216,7 +216,7 @@ def _test_names(subject: Subject) -> list[str]:
 def _data(bench: Bench, column: int, metric: Metric) -> DatasetData:
     label, dataset = bench.columns[column]
     values = {at: v for at, v in values_of(dataset, metric).items() if at != UNKNOWN_THREADS}
-    return DatasetData(printed_label(label, dataset), Facts(), values)
+    return DatasetData(" ".join(printed_label(label, dataset).split()), Facts(), values)
 
 
 def _modern(subject: Subject) -> Report:
