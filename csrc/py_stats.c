@@ -40,8 +40,10 @@ PyObject *stats_py_describe(PyObject *module, PyObject *values)
         return NULL;
     data = PyArray_DATA(array);
     size = (size_t)PyArray_SIZE(array);
-    Py_BEGIN_ALLOW_THREADS status = stats_summary_compute(data, size, &summary, &error);
-    Py_END_ALLOW_THREADS Py_DECREF(array);
+    Py_BEGIN_ALLOW_THREADS
+        status = stats_summary_compute(data, size, &summary, &error);
+    Py_END_ALLOW_THREADS
+    Py_DECREF(array);
     if (status)
         return raise_error(PyModule_GetState(module), &error);
     return Py_BuildValue("{s:n,s:d,s:d,s:d,s:d}", "n", (Py_ssize_t)summary.count,
