@@ -167,6 +167,7 @@ def test_counts_after_the_test_are_not_averaged_in():
     phases = [row["phase"] for row in run.series]
     assert phases == [WARMUP] * 7 + [MEASUREMENT] * 6 + [DRAIN] * 3
     assert [row["time_s"] for row in run.series] == [10.0 * i for i in range(len(RATES))]
+    assert [row.get("elapsed_s") for row in run.series] == [None] + [10.0] * 15
     assert run.extra["tcount_tpm"] == list(RATES)
     assert run.extra["tcount_mean_tpm"] == sum(RATES[7:13]) / 6
 

@@ -47,8 +47,13 @@ def series(counts: Counts, extra: dict[str, object]) -> Iterator[dict[str, float
     extra["tcount_tpm"] = list(counts.values)
     if measured:
         extra["tcount_mean_tpm"] = statistics.fmean(measured)
+    before_s = math.inf
     for time_s, phase in zip(times, phases, strict=True):
-        yield {"time_s": time_s, "phase": phase}
+        row = {"time_s": time_s, "phase": phase}
+        if time_s > before_s:
+            row["elapsed_s"] = time_s - before_s
+        before_s = time_s
+        yield row
 
 
 def _times(counts: Counts, extra: dict[str, object]) -> list[float]:
