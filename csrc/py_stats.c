@@ -1,50 +1,441 @@
 /*
- * Arrays of float64 that are contiguous already come in without a copy.
+ * The functions: arguments in, arrays or named results out.
  */
 #include "py_stats.h"
 #include "py_numpy.h"
 #include "py_state.h"
+#include "py_stats_array.h"
 
 #include "error.h"
+#include "stats_percentile.h"
+#include "stats_ratio.h"
 #include "stats_summary.h"
 
+#include <stdbool.h>
+#include <stdlib.h>
+
 const char stats_describe_doc[] =
-    "describe($module, values, /)\n--\n\n"
-    "Return n, mean, sd, minimum and maximum of a one-dimensional array as a dict.\n\n"
-    "NaN stands for an absent value and is left out; sd is of the population.\n"
-    "Without any value, n is 0 and the others are NaN.";
+    "describe($module, /, values, axis=None)\n--\n\n"
+    "Summarise an array, or each of its rows along an axis, in one call.\n\n"
+    "Parameters\n"
+    "----------\n"
+    "values : array_like of at least one dimension\n"
+    "    Any layout, and any type that casts safely to float64. NaN stands for an\n"
+    "    absent value and is left out. Infinities are values.\n"
+    "axis : int, optional\n"
+    "    Where it is given, every result is an array of the remaining shape.\n\n"
+    "Returns\n"
+    "-------\n"
+    "dict\n"
+    "    n, mean, max, min, sd (of the population, divided by n), sd_sample (divided\n"
+    "    by n - 1), cov (sd / mean), median, p95, p99 (type 7: linear between\n"
+    "    neighbours, as numpy.percentile), skewness (g1, biased), kurtosis (excess,\n"
+    "    biased) and absent (number of NaN).\n\n"
+    "Without values n is 0 and all others are NaN. With a single value sd is 0 and\n"
+    "sd_sample NaN; where all values are equal, skewness and kurtosis are NaN. Among\n"
+    "infinities the mean is infinite or NaN, and sd, sd_sample, cov, skewness and\n"
+    "kurtosis are NaN. Needs one copy of the values.";
 
-/* A new reference; NULL with an exception set. */
-static PyArrayObject *doubles_from(PyObject *values)
+const char stats_percentile_doc[] =
+    "percentile($module, /, values, q, axis=None)\n--\n\n"
+    "Return percentiles of an array, or of its rows along an axis, by selection.\n\n"
+    "Parameters\n"
+    "----------\n"
+    "values : array_like of at least one dimension\n"
+    "    As in describe(): NaN is left out.\n"
+    "q : float or array_like\n"
+    "    Percentiles, 0 to 100.\n"
+    "axis : int, optional\n"
+    "    The axis to go along; the whole array if left out.\n\n"
+    "Returns\n"
+    "-------\n"
+    "float or ndarray\n"
+    "    The shape of q, then what remains of that of values; type 7: at rank\n"
+    "    q/100 * (n - 1) of the sorted values, linear between neighbours. NaN where\n"
+    "    no value is present.\n\n"
+    "Raises MetricError if a percentile is not in range.";
+
+const char stats_weighted_percentile_doc[] =
+    "weighted_percentile($module, /, values, weights, q)\n--\n\n"
+    "Return percentiles of values that count as often as their weights say.\n\n"
+    "Buckets of several histograms, of any layout, are merged by concatenation.\n\n"
+    "Parameters\n"
+    "----------\n"
+    "values, weights : array_like of the same shape\n"
+    "    NaN is left out with its weight. Weights are 0 or more.\n"
+    "q : float or array_like\n"
+    "    Percentiles, 0 to 100.\n\n"
+    "Returns\n"
+    "-------\n"
+    "float or ndarray\n"
+    "    Of the shape of q: the smallest value at or below which q percent of the\n"
+    "    weight lies, as Histogram.percentile(). NaN without any weight.\n\n"
+    "Raises MetricError if a percentile or a weight is not in range.";
+
+const char stats_percent_of_baseline_doc[] =
+    "percent_of_baseline($module, /, candidate, baseline)\n--\n\n"
+    "Return candidate / baseline * 100 for each cell of two arrays of one shape.\n\n"
+    "NaN where a side is absent (NaN) or the baseline is 0.";
+
+const char stats_geometric_mean_ratio_doc[] =
+    "geometric_mean_ratio($module, /, candidate, baseline)\n--\n\n"
+    "Return the geometric mean of candidate / baseline over cells of both sides.\n\n"
+    "Parameters\n"
+    "----------\n"
+    "candidate, baseline : array_like of the same shape\n"
+    "    NaN stands for an absent cell.\n\n"
+    "Returns\n"
+    "-------\n"
+    "dict\n"
+    "    ratio (NaN if there is no such cell), used (cells that both sides have, "
+    "finite\n"
+    "    and above 0) and cells (cells that at least one side has).";
+
+struct field {
+    const char *name;
+    size_t offset; /* in struct stats_summary */
+    bool is_count;
+};
+
+static const struct field fields[] = {
+    {"n", offsetof(struct stats_summary, count), true},
+    {"mean", offsetof(struct stats_summary, mean), false},
+    {"max", offsetof(struct stats_summary, maximum), false},
+    {"min", offsetof(struct stats_summary, minimum), false},
+    {"sd", offsetof(struct stats_summary, sd), false},
+    {"sd_sample", offsetof(struct stats_summary, sd_sample), false},
+    {"cov", offsetof(struct stats_summary, cov), false},
+    {"median", offsetof(struct stats_summary, median), false},
+    {"p95", offsetof(struct stats_summary, p95), false},
+    {"p99", offsetof(struct stats_summary, p99), false},
+    {"skewness", offsetof(struct stats_summary, skewness), false},
+    {"kurtosis", offsetof(struct stats_summary, kurtosis), false},
+    {"absent", offsetof(struct stats_summary, absent), true},
+};
+
+enum { FIELDS = sizeof fields / sizeof *fields };
+
+static size_t count_in(const struct stats_summary *summary, const struct field *field)
 {
-    PyObject *array = PyArray_FROM_OTF(values, NPY_DOUBLE, NPY_ARRAY_CARRAY_RO);
-
-    if (array && PyArray_NDIM((PyArrayObject *)array) != 1) {
-        PyErr_Format(PyExc_ValueError, "values must have one dimension, not %d",
-                     PyArray_NDIM((PyArrayObject *)array));
-        Py_CLEAR(array);
-    }
-    return (PyArrayObject *)array;
+    return *(const size_t *)((const char *)summary + field->offset);
 }
 
-PyObject *stats_py_describe(PyObject *module, PyObject *values)
+static double number_in(const struct stats_summary *summary, const struct field *field)
 {
-    PyArrayObject *array = doubles_from(values);
+    return *(const double *)((const char *)summary + field->offset);
+}
+
+/* Steals `value`, which may be NULL with an exception set. */
+static int set_item(PyObject *dict, const char *name, PyObject *value)
+{
+    int status = value ? PyDict_SetItemString(dict, name, value) : -1;
+
+    Py_XDECREF(value);
+    return status;
+}
+
+/* The summary of a single row. */
+static PyObject *describe_whole(const struct stats_rows *rows)
+{
     struct stats_summary summary;
+    PyObject *dict;
+
+    Py_BEGIN_ALLOW_THREADS;
+    stats_summary_compute(rows->values, rows->size, &summary);
+    Py_END_ALLOW_THREADS;
+    dict = PyDict_New();
+    for (const struct field *field = fields; dict && field < fields + FIELDS; field++) {
+        PyObject *value = field->is_count
+                              ? PyLong_FromSize_t(count_in(&summary, field))
+                              : PyFloat_FromDouble(number_in(&summary, field));
+        if (set_item(dict, field->name, value))
+            Py_CLEAR(dict);
+    }
+    return dict;
+}
+
+/* A dict of empty arrays of the rows' shape, whose data are in `columns` then. */
+static PyObject *make_columns(const struct stats_rows *rows, void **columns)
+{
+    PyObject *dict = PyDict_New();
+
+    for (size_t i = 0; dict && i < FIELDS; i++) {
+        PyObject *array = PyArray_SimpleNew(
+            rows->ndim, rows->shape, fields[i].is_count ? NPY_INT64 : NPY_DOUBLE);
+        columns[i] = array ? PyArray_DATA((PyArrayObject *)array) : NULL;
+        if (set_item(dict, fields[i].name, array))
+            Py_CLEAR(dict);
+    }
+    return dict;
+}
+
+static void store(const struct stats_summary *summary, size_t row, void **columns)
+{
+    for (size_t i = 0; i < FIELDS; i++) {
+        if (fields[i].is_count)
+            ((int64_t *)columns[i])[row] = (int64_t)count_in(summary, &fields[i]);
+        else
+            ((double *)columns[i])[row] = number_in(summary, &fields[i]);
+    }
+}
+
+static PyObject *describe_rows(const struct stats_rows *rows)
+{
+    void *columns[FIELDS];
+    PyObject *dict = make_columns(rows, columns);
+
+    if (!dict)
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS;
+    for (size_t row = 0; row < rows->count; row++) {
+        struct stats_summary summary;
+        stats_summary_compute(rows->values + row * rows->size, rows->size, &summary);
+        store(&summary, row, columns);
+    }
+    Py_END_ALLOW_THREADS;
+    return dict;
+}
+
+PyObject *stats_py_describe(PyObject *Py_UNUSED(module), PyObject *arguments,
+                            PyObject *keywords)
+{
+    static char *names[] = {"values", "axis", NULL};
+    struct stats_rows rows = {0};
+    PyObject *values, *axis = Py_None;
+    PyObject *result;
+
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "O|O:describe", names,
+                                     &values, &axis))
+        return NULL;
+    if (stats_rows_init(&rows, values, axis))
+        return NULL;
+    result = axis == Py_None ? describe_whole(&rows) : describe_rows(&rows);
+    stats_rows_fini(&rows);
+    return result;
+}
+
+/* `q` as percentiles; a new reference, or NULL with an exception set. */
+static PyArrayObject *percentiles_from(PyObject *module, PyObject *q)
+{
+    PyArrayObject *array = stats_doubles_from(q);
+    const double *at = array ? PyArray_DATA(array) : NULL;
     struct error error;
-    const double *data;
-    size_t size;
+
+    for (npy_intp i = 0; array && i < PyArray_SIZE(array); i++) {
+        if (stats_is_percentile(at[i]))
+            continue;
+        error_set(&error, ERROR_INVALID, "a percentile must be 0 to 100, not %g",
+                  at[i]);
+        raise_error_as(PyModule_GetState(module), "MetricError", &error);
+        Py_DECREF(array);
+        return NULL;
+    }
+    return array;
+}
+
+/* An empty array of the percentiles' shape and, behind it, the rows'. */
+static PyArrayObject *make_results(PyArrayObject *at, const struct stats_rows *rows)
+{
+    int ndim = PyArray_NDIM(at) + rows->ndim;
+    npy_intp shape[2 * NPY_MAXDIMS];
+
+    memcpy(shape, PyArray_DIMS(at), (size_t)PyArray_NDIM(at) * sizeof *shape);
+    memcpy(shape + PyArray_NDIM(at), rows->shape, (size_t)rows->ndim * sizeof *shape);
+    return (PyArrayObject *)PyArray_SimpleNew(ndim, shape, NPY_DOUBLE);
+}
+
+/* Fill `results`; 0, or -1 without memory. Does not need the GIL. */
+static int fill_percentiles(const struct stats_rows *rows, const double *at,
+                            size_t count, double *results)
+{
+    size_t *ranks = malloc((2 * count + 1) * sizeof *ranks);
+    double *of_row = malloc((count + 1) * sizeof *of_row);
+    struct stats_percentiles wanted = {at, count, ranks};
+    int status = ranks && of_row ? 0 : -1;
+
+    for (size_t row = 0; !status && row < rows->count; row++) {
+        stats_percentiles(rows->values + row * rows->size, rows->size, &wanted, of_row);
+        for (size_t i = 0; i < count; i++)
+            results[i * rows->count + row] = of_row[i];
+    }
+    free(ranks);
+    free(of_row);
+    return status;
+}
+
+/* A float where `array` is a single number of no dimension; steals `array`. */
+static PyObject *float_or_array(PyArrayObject *array)
+{
+    PyObject *number;
+
+    if (!array || PyArray_NDIM(array))
+        return (PyObject *)array;
+    number = PyFloat_FromDouble(*(double *)PyArray_DATA(array));
+    Py_DECREF(array);
+    return number;
+}
+
+static PyObject *percentiles_of(const struct stats_rows *rows, PyArrayObject *at)
+{
+    PyArrayObject *results = make_results(at, rows);
+    size_t count = (size_t)PyArray_SIZE(at);
     int status;
 
-    if (!array)
+    if (!results)
         return NULL;
-    data = PyArray_DATA(array);
-    size = (size_t)PyArray_SIZE(array);
-    Py_BEGIN_ALLOW_THREADS status = stats_summary_compute(data, size, &summary, &error);
-    Py_END_ALLOW_THREADS Py_DECREF(array);
+    Py_BEGIN_ALLOW_THREADS;
+    status = fill_percentiles(rows, PyArray_DATA(at), count, PyArray_DATA(results));
+    Py_END_ALLOW_THREADS;
+    if (status) {
+        Py_DECREF(results);
+        return PyErr_NoMemory();
+    }
+    return (PyObject *)results;
+}
+
+PyObject *stats_py_percentile(PyObject *module, PyObject *arguments, PyObject *keywords)
+{
+    static char *names[] = {"values", "q", "axis", NULL};
+    struct stats_rows rows = {0};
+    PyObject *values, *q, *axis = Py_None;
+    PyObject *result = NULL;
+    PyArrayObject *at;
+
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "OO|O:percentile", names,
+                                     &values, &q, &axis))
+        return NULL;
+    at = percentiles_from(module, q);
+    if (at && !stats_rows_init(&rows, values, axis))
+        result = percentiles_of(&rows, at);
+    if (result && axis == Py_None)
+        result = float_or_array((PyArrayObject *)result);
+    stats_rows_fini(&rows);
+    Py_XDECREF(at);
+    return result;
+}
+
+/* 0, or -1 with ValueError set. */
+static int check_same_shape(PyArrayObject *one, PyArrayObject *other, const char *names)
+{
+    if (PyArray_SAMESHAPE(one, other))
+        return 0;
+    PyErr_Format(PyExc_ValueError, "%s must have the same shape", names);
+    return -1;
+}
+
+static PyObject *weighted_percentiles(PyObject *module, struct stats_weighted *weighted,
+                                      PyArrayObject *at)
+{
+    PyArrayObject *results;
+    const double *percentiles = PyArray_DATA(at);
+    struct error error;
+    double *numbers;
+    int status;
+
+    Py_BEGIN_ALLOW_THREADS;
+    status = stats_weighted_prepare(weighted, &error);
+    Py_END_ALLOW_THREADS;
     if (status)
-        return raise_error(PyModule_GetState(module), &error);
-    return Py_BuildValue("{s:n,s:d,s:d,s:d,s:d}", "n", (Py_ssize_t)summary.count,
-                         "mean", summary.mean, "sd", summary.sd, "minimum",
-                         summary.minimum, "maximum", summary.maximum);
+        return raise_error_as(PyModule_GetState(module), "MetricError", &error);
+    results = (PyArrayObject *)PyArray_SimpleNew(PyArray_NDIM(at), PyArray_DIMS(at),
+                                                 NPY_DOUBLE);
+    if (!results)
+        return NULL;
+    numbers = PyArray_DATA(results);
+    for (npy_intp i = 0; i < PyArray_SIZE(at); i++)
+        numbers[i] = stats_weighted_percentile(weighted, percentiles[i]);
+    return float_or_array(results);
+}
+
+PyObject *stats_py_weighted_percentile(PyObject *module, PyObject *arguments,
+                                       PyObject *keywords)
+{
+    static char *names[] = {"values", "weights", "q", NULL};
+    struct stats_rows values = {0}, weights = {0};
+    PyObject *arrays[2], *q, *result = NULL;
+    PyArrayObject *at;
+
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "OOO:weighted_percentile",
+                                     names, &arrays[0], &arrays[1], &q))
+        return NULL;
+    at = percentiles_from(module, q);
+    if (at && !stats_rows_init(&values, arrays[0], Py_None) &&
+        !stats_rows_init(&weights, arrays[1], Py_None) &&
+        !check_same_shape(values.array, weights.array, "values and weights")) {
+        struct stats_weighted weighted = {values.values, weights.values, values.size};
+        result = weighted_percentiles(module, &weighted, at);
+    }
+    stats_rows_fini(&values);
+    stats_rows_fini(&weights);
+    Py_XDECREF(at);
+    return result;
+}
+
+struct sides {
+    PyArrayObject *candidate, *baseline;
+};
+
+static void drop_sides(struct sides *sides)
+{
+    Py_CLEAR(sides->candidate);
+    Py_CLEAR(sides->baseline);
+}
+
+/* Both sides from the arguments of the function that `format` names; -1 with an
+ * exception set. */
+static int parse_sides(struct sides *sides, PyObject *arguments, PyObject *keywords,
+                       const char *format)
+{
+    static char *names[] = {"candidate", "baseline", NULL};
+    PyObject *candidate, *baseline;
+
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, format, names, &candidate,
+                                     &baseline))
+        return -1;
+    sides->candidate = stats_doubles_from(candidate);
+    sides->baseline = sides->candidate ? stats_doubles_from(baseline) : NULL;
+    if (sides->baseline &&
+        !check_same_shape(sides->candidate, sides->baseline, "candidate and baseline"))
+        return 0;
+    drop_sides(sides);
+    return -1;
+}
+
+PyObject *stats_py_percent_of_baseline(PyObject *Py_UNUSED(module), PyObject *arguments,
+                                       PyObject *keywords)
+{
+    PyArrayObject *percent;
+    struct sides sides;
+
+    if (parse_sides(&sides, arguments, keywords, "OO:percent_of_baseline"))
+        return NULL;
+    percent = (PyArrayObject *)PyArray_SimpleNew(
+        PyArray_NDIM(sides.candidate), PyArray_DIMS(sides.candidate), NPY_DOUBLE);
+    if (percent) {
+        Py_BEGIN_ALLOW_THREADS;
+        stats_percent_of_baseline(PyArray_DATA(sides.candidate),
+                                  PyArray_DATA(sides.baseline),
+                                  (size_t)PyArray_SIZE(percent), PyArray_DATA(percent));
+        Py_END_ALLOW_THREADS;
+    }
+    drop_sides(&sides);
+    return (PyObject *)percent;
+}
+
+PyObject *stats_py_geometric_mean_ratio(PyObject *Py_UNUSED(module),
+                                        PyObject *arguments, PyObject *keywords)
+{
+    struct stats_mean_ratio mean;
+    struct sides sides;
+
+    if (parse_sides(&sides, arguments, keywords, "OO:geometric_mean_ratio"))
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS;
+    stats_geometric_mean_ratio(PyArray_DATA(sides.candidate),
+                               PyArray_DATA(sides.baseline),
+                               (size_t)PyArray_SIZE(sides.candidate), &mean);
+    Py_END_ALLOW_THREADS;
+    drop_sides(&sides);
+    return Py_BuildValue("{s:d,s:n,s:n}", "ratio", mean.ratio, "used",
+                         (Py_ssize_t)mean.used, "cells", (Py_ssize_t)mean.cells);
 }
