@@ -23,14 +23,15 @@ const char stats_describe_doc[] =
     "    Any layout, and any type that casts safely to float64. NaN stands for an\n"
     "    absent value and is left out. Infinities are values.\n"
     "axis : int, optional\n"
-    "    Where it is given, every result is an array of the remaining shape.\n\n"
+    "    Where it is given, every result is an array of the remaining shape, or a\n"
+    "    NumPy scalar where that has no dimension.\n\n"
     "Returns\n"
     "-------\n"
     "dict\n"
-    "    n, mean, max, min, sd (of the population, divided by n), sd_sample (divided\n"
-    "    by n - 1), cov (sd / mean), median, p95, p99 (type 7: linear between\n"
-    "    neighbours, as numpy.percentile), skewness (g1, biased), kurtosis (excess,\n"
-    "    biased) and absent (number of NaN).\n\n"
+    "    n, absent (number of NaN), mean, max, min, sd (of the population, divided by\n"
+    "    n), sd_sample (divided by n - 1), cov (sd / mean), median, p95, p99 (type 7:\n"
+    "    linear between neighbours, as numpy.percentile), skewness (g1, biased) and\n"
+    "    kurtosis (excess, biased).\n\n"
     "Without values n is 0 and all others are NaN. With a single value sd is 0 and\n"
     "sd_sample NaN; where all values are equal, skewness and kurtosis are NaN. Among\n"
     "infinities the mean is infinite or NaN, and sd, sd_sample, cov, skewness and\n"
@@ -94,26 +95,31 @@ const char stats_geometric_mean_ratio_doc[] =
 struct field {
     const char *name;
     size_t offset; /* in struct stats_summary */
-    bool is_count;
 };
 
-static const struct field fields[] = {
-    {"n", offsetof(struct stats_summary, count), true},
-    {"mean", offsetof(struct stats_summary, mean), false},
-    {"max", offsetof(struct stats_summary, maximum), false},
-    {"min", offsetof(struct stats_summary, minimum), false},
-    {"sd", offsetof(struct stats_summary, sd), false},
-    {"sd_sample", offsetof(struct stats_summary, sd_sample), false},
-    {"cov", offsetof(struct stats_summary, cov), false},
-    {"median", offsetof(struct stats_summary, median), false},
-    {"p95", offsetof(struct stats_summary, p95), false},
-    {"p99", offsetof(struct stats_summary, p99), false},
-    {"skewness", offsetof(struct stats_summary, skewness), false},
-    {"kurtosis", offsetof(struct stats_summary, kurtosis), false},
-    {"absent", offsetof(struct stats_summary, absent), true},
+static const struct field counts[] = {
+    {"n", offsetof(struct stats_summary, count)},
+    {"absent", offsetof(struct stats_summary, absent)},
 };
 
-enum { FIELDS = sizeof fields / sizeof *fields };
+static const struct field numbers[] = {
+    {"mean", offsetof(struct stats_summary, mean)},
+    {"max", offsetof(struct stats_summary, maximum)},
+    {"min", offsetof(struct stats_summary, minimum)},
+    {"sd", offsetof(struct stats_summary, sd)},
+    {"sd_sample", offsetof(struct stats_summary, sd_sample)},
+    {"cov", offsetof(struct stats_summary, cov)},
+    {"median", offsetof(struct stats_summary, median)},
+    {"p95", offsetof(struct stats_summary, p95)},
+    {"p99", offsetof(struct stats_summary, p99)},
+    {"skewness", offsetof(struct stats_summary, skewness)},
+    {"kurtosis", offsetof(struct stats_summary, kurtosis)},
+};
+
+enum {
+    COUNTS = sizeof counts / sizeof *counts,
+    NUMBERS = sizeof numbers / sizeof *numbers
+};
 
 static size_t count_in(const struct stats_summary *summary, const struct field *field)
 {
@@ -139,60 +145,82 @@ static PyObject *describe_whole(const struct stats_rows *rows)
 {
     struct stats_summary summary;
     PyObject *dict;
+    int status = 0;
 
     Py_BEGIN_ALLOW_THREADS;
     stats_summary_compute(rows->values, rows->size, &summary);
     Py_END_ALLOW_THREADS;
     dict = PyDict_New();
-    for (const struct field *field = fields; dict && field < fields + FIELDS; field++) {
-        PyObject *value = field->is_count
-                              ? PyLong_FromSize_t(count_in(&summary, field))
-                              : PyFloat_FromDouble(number_in(&summary, field));
-        if (set_item(dict, field->name, value))
-            Py_CLEAR(dict);
-    }
+    if (!dict)
+        return NULL;
+    for (size_t i = 0; !status && i < COUNTS; i++)
+        status = set_item(dict, counts[i].name,
+                          PyLong_FromSize_t(count_in(&summary, &counts[i])));
+    for (size_t i = 0; !status && i < NUMBERS; i++)
+        status = set_item(dict, numbers[i].name,
+                          PyFloat_FromDouble(number_in(&summary, &numbers[i])));
+    if (status)
+        Py_CLEAR(dict);
     return dict;
 }
 
-/* A dict of empty arrays of the rows' shape, whose data are in `columns` then. */
-static PyObject *make_columns(const struct stats_rows *rows, void **columns)
+/* An array with `count` columns of the rows' shape: in one piece, because the system
+ * provides that faster than many. */
+static PyObject *make_columns(const struct stats_rows *rows, size_t count, int type)
 {
-    PyObject *dict = PyDict_New();
+    npy_intp shape[NPY_MAXDIMS + 1] = {(npy_intp)count};
 
-    for (size_t i = 0; dict && i < FIELDS; i++) {
-        PyObject *array = PyArray_SimpleNew(
-            rows->ndim, rows->shape, fields[i].is_count ? NPY_INT64 : NPY_DOUBLE);
-        columns[i] = array ? PyArray_DATA((PyArrayObject *)array) : NULL;
-        if (set_item(dict, fields[i].name, array))
-            Py_CLEAR(dict);
-    }
-    return dict;
+    memcpy(shape + 1, rows->shape, (size_t)rows->ndim * sizeof *shape);
+    return PyArray_SimpleNew(rows->ndim + 1, shape, type);
 }
 
-static void store(const struct stats_summary *summary, size_t row, void **columns)
+/* Write the summary of each row to the columns. Does not need the GIL. */
+static void fill_columns(const struct stats_rows *rows, int64_t *count_columns,
+                         double *number_columns)
 {
-    for (size_t i = 0; i < FIELDS; i++) {
-        if (fields[i].is_count)
-            ((int64_t *)columns[i])[row] = (int64_t)count_in(summary, &fields[i]);
-        else
-            ((double *)columns[i])[row] = number_in(summary, &fields[i]);
+    size_t size = rows->count;
+
+    for (size_t row = 0; row < size; row++) {
+        struct stats_summary summary;
+        stats_summary_compute(rows->values + row * rows->size, rows->size, &summary);
+        for (size_t i = 0; i < COUNTS; i++)
+            count_columns[i * size + row] = (int64_t)count_in(&summary, &counts[i]);
+        for (size_t i = 0; i < NUMBERS; i++)
+            number_columns[i * size + row] = number_in(&summary, &numbers[i]);
     }
+}
+
+/* Put each column into the dict by its name. */
+static int set_columns(PyObject *dict, PyObject *columns, const struct field *fields,
+                       size_t count)
+{
+    int status = 0;
+
+    for (size_t i = 0; !status && i < count; i++)
+        status =
+            set_item(dict, fields[i].name, PySequence_GetItem(columns, (Py_ssize_t)i));
+    return status;
 }
 
 static PyObject *describe_rows(const struct stats_rows *rows)
 {
-    void *columns[FIELDS];
-    PyObject *dict = make_columns(rows, columns);
+    PyObject *count_columns = make_columns(rows, COUNTS, NPY_INT64);
+    PyObject *number_columns = make_columns(rows, NUMBERS, NPY_DOUBLE);
+    PyObject *dict = PyDict_New();
 
-    if (!dict)
-        return NULL;
-    Py_BEGIN_ALLOW_THREADS;
-    for (size_t row = 0; row < rows->count; row++) {
-        struct stats_summary summary;
-        stats_summary_compute(rows->values + row * rows->size, rows->size, &summary);
-        store(&summary, row, columns);
+    if (!count_columns || !number_columns || !dict) {
+        Py_CLEAR(dict);
+    } else {
+        Py_BEGIN_ALLOW_THREADS;
+        fill_columns(rows, PyArray_DATA((PyArrayObject *)count_columns),
+                     PyArray_DATA((PyArrayObject *)number_columns));
+        Py_END_ALLOW_THREADS;
+        if (set_columns(dict, count_columns, counts, COUNTS) ||
+            set_columns(dict, number_columns, numbers, NUMBERS))
+            Py_CLEAR(dict);
     }
-    Py_END_ALLOW_THREADS;
+    Py_XDECREF(count_columns);
+    Py_XDECREF(number_columns);
     return dict;
 }
 
@@ -329,7 +357,7 @@ static PyObject *weighted_percentiles(PyObject *module, struct stats_weighted *w
     PyArrayObject *results;
     const double *percentiles = PyArray_DATA(at);
     struct error error;
-    double *numbers;
+    double *result;
     int status;
 
     Py_BEGIN_ALLOW_THREADS;
@@ -341,9 +369,9 @@ static PyObject *weighted_percentiles(PyObject *module, struct stats_weighted *w
                                                  NPY_DOUBLE);
     if (!results)
         return NULL;
-    numbers = PyArray_DATA(results);
+    result = PyArray_DATA(results);
     for (npy_intp i = 0; i < PyArray_SIZE(at); i++)
-        numbers[i] = stats_weighted_percentile(weighted, percentiles[i]);
+        result[i] = stats_weighted_percentile(weighted, percentiles[i]);
     return float_or_array(results);
 }
 

@@ -131,7 +131,7 @@ void stats_moments_compute(struct stats_moments *moments, double *values, size_t
         set_not_finite(moments, low + high);
         return;
     }
-    moments->scale = scale_for(fmax(fabs(low), fabs(high)));
+    moments->scale = scale_for(high > -low ? high : -low);
     if (low == high) /* exactly, which their rounded mean need not be */
         moments->mean = low / moments->scale;
     else

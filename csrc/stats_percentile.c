@@ -32,21 +32,25 @@ static int compare_ranks(const void *one, const void *other)
     return (a > b) - (a < b);
 }
 
-/* Fill `ranks` with those on both sides of each place, ascending. */
-static void list_ranks(const struct stats_percentiles *wanted, size_t size)
+/* Fill `ranks` with those on both sides of each place, ascending; returns how many. */
+static size_t list_ranks(const struct stats_percentiles *wanted, size_t size)
 {
     size_t *ranks = wanted->ranks;
+    size_t count = 0;
     bool ascending = true;
 
     for (size_t i = 0; i < wanted->count; i++) {
         size_t low = (size_t)place_of(wanted->at[i], size);
-        ranks[2 * i] = low;
-        ranks[2 * i + 1] = low + 1 < size ? low + 1 : low;
-        if (i > 0 && low < ranks[2 * i - 1])
-            ascending = false;
+        size_t high = low + 1 < size ? low + 1 : low;
+        if (count > 0 && low == ranks[count - 2])
+            continue;
+        ascending = ascending && (count == 0 || low >= ranks[count - 1]);
+        ranks[count++] = low;
+        ranks[count++] = high;
     }
     if (!ascending)
-        qsort(ranks, 2 * wanted->count, sizeof *ranks, compare_ranks);
+        qsort(ranks, count, sizeof *ranks, compare_ranks);
+    return count;
 }
 
 /* The value at `place` of values whose ranks on both sides are in their places. */
@@ -73,8 +77,8 @@ void stats_percentiles(double *values, size_t size,
     size_t present = stats_drop_absent(values, size);
 
     if (present > 0) {
-        list_ranks(wanted, present);
-        stats_order(values, present, wanted->ranks, 2 * wanted->count);
+        size_t ranks = list_ranks(wanted, present);
+        stats_order(values, present, wanted->ranks, ranks);
     }
     for (size_t i = 0; i < wanted->count; i++)
         results[i] = present ? value_at(values, place_of(wanted->at[i], present)) : NAN;

@@ -1,11 +1,9 @@
 /*
- * A sum that carries what rounding loses (Neumaier 1974): its error does not grow with
- * the number of terms.
+ * A sum that carries what rounding loses: its error does not grow with the number of
+ * terms, as long as these are finite.
  */
 #ifndef BENCHKIT_STATS_SUM_H
 #define BENCHKIT_STATS_SUM_H
-
-#include <math.h>
 
 /* Starts as zeros. The sum is total + lost. */
 struct stats_sum {
@@ -13,14 +11,13 @@ struct stats_sum {
     double lost;
 };
 
+/* Knuth's TwoSum: without the branch on which term is larger. */
 static inline void stats_sum_add(struct stats_sum *sum, double term)
 {
     double total = sum->total + term;
+    double added = total - sum->total;
 
-    if (fabs(sum->total) >= fabs(term))
-        sum->lost += (sum->total - total) + term;
-    else
-        sum->lost += (term - total) + sum->total;
+    sum->lost += (sum->total - (total - added)) + (term - added);
     sum->total = total;
 }
 
