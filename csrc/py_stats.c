@@ -164,14 +164,18 @@ static PyObject *describe_whole(const struct stats_rows *rows)
     return dict;
 }
 
-/* An array with `count` columns of the rows' shape: in one piece, because the system
- * provides that faster than many. */
-static PyObject *make_columns(const struct stats_rows *rows, size_t count, int type)
+/* An array of float64 or int64 whose shape is `outer` and, behind it, the rows'. */
+static PyObject *make_array(const npy_intp *outer, int outer_ndim,
+                            const struct stats_rows *rows, int type)
 {
-    npy_intp shape[NPY_MAXDIMS + 1] = {(npy_intp)count};
+    npy_intp shape[2 * NPY_MAXDIMS];
+    int ndim = 0;
 
-    memcpy(shape + 1, rows->shape, (size_t)rows->ndim * sizeof *shape);
-    return PyArray_SimpleNew(rows->ndim + 1, shape, type);
+    for (int i = 0; i < outer_ndim; i++)
+        shape[ndim++] = outer[i];
+    for (int i = 0; i < rows->ndim; i++)
+        shape[ndim++] = rows->shape[i];
+    return PyArray_SimpleNew(ndim, shape, type);
 }
 
 /* Write the summary of each row to the columns. Does not need the GIL. */
@@ -202,10 +206,12 @@ static int set_columns(PyObject *dict, PyObject *columns, const struct field *fi
     return status;
 }
 
+/* All columns of a type are one array: the system provides that faster than many. */
 static PyObject *describe_rows(const struct stats_rows *rows)
 {
-    PyObject *count_columns = make_columns(rows, COUNTS, NPY_INT64);
-    PyObject *number_columns = make_columns(rows, NUMBERS, NPY_DOUBLE);
+    const npy_intp count_size = COUNTS, number_size = NUMBERS;
+    PyObject *count_columns = make_array(&count_size, 1, rows, NPY_INT64);
+    PyObject *number_columns = make_array(&number_size, 1, rows, NPY_DOUBLE);
     PyObject *dict = PyDict_New();
 
     if (!count_columns || !number_columns || !dict) {
@@ -261,17 +267,6 @@ static PyArrayObject *percentiles_from(PyObject *module, PyObject *q)
     return array;
 }
 
-/* An empty array of the percentiles' shape and, behind it, the rows'. */
-static PyArrayObject *make_results(PyArrayObject *at, const struct stats_rows *rows)
-{
-    int ndim = PyArray_NDIM(at) + rows->ndim;
-    npy_intp shape[2 * NPY_MAXDIMS];
-
-    memcpy(shape, PyArray_DIMS(at), (size_t)PyArray_NDIM(at) * sizeof *shape);
-    memcpy(shape + PyArray_NDIM(at), rows->shape, (size_t)rows->ndim * sizeof *shape);
-    return (PyArrayObject *)PyArray_SimpleNew(ndim, shape, NPY_DOUBLE);
-}
-
 /* Fill `results`; 0, or -1 without memory. Does not need the GIL. */
 static int fill_percentiles(const struct stats_rows *rows, const double *at,
                             size_t count, double *results)
@@ -305,7 +300,8 @@ static PyObject *float_or_array(PyArrayObject *array)
 
 static PyObject *percentiles_of(const struct stats_rows *rows, PyArrayObject *at)
 {
-    PyArrayObject *results = make_results(at, rows);
+    PyArrayObject *results = (PyArrayObject *)make_array(
+        PyArray_DIMS(at), PyArray_NDIM(at), rows, NPY_DOUBLE);
     size_t count = (size_t)PyArray_SIZE(at);
     int status;
 
