@@ -5,6 +5,7 @@ that failed, 2 wrong usage, 130 interrupted. Results go to the standard output; 
 how things go, and errors, to the standard error.
 """
 
+import textwrap
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -18,7 +19,7 @@ from benchkit.execute import describe_failures
 from benchkit.formats import FORMATS
 from benchkit.results import load
 from benchkit.store import open_run
-from benchkit.studyfile import default_folder, read_study
+from benchkit.studyfile import EXAMPLE, default_folder, read_study
 from benchkit.version import get_version
 
 ERROR, INTERRUPTED = 1, 130
@@ -68,8 +69,16 @@ def _warnings_as_lines() -> Iterator[None]:
 
 
 def _examples(*lines: str) -> str:
-    """Return what a command's help ends with; click keeps lines after its mark as they are."""
-    return "\n".join(["\b", "Examples:", *(f"  {line}" for line in lines)])
+    """Return what a command's help ends with."""
+    return _verbatim("Examples:\n" + "\n".join(f"  {line}" for line in lines))
+
+
+def _verbatim(text: str) -> str:
+    """Return a text for click's help with its lines as they are: a mark before each paragraph."""
+    return "\n\n".join(f"\b\n{paragraph}" for paragraph in text.split("\n\n"))
+
+
+_STUDY_FILE = _verbatim("A study file:\n" + textwrap.indent(EXAMPLE, "  "))
 
 
 def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
@@ -81,7 +90,7 @@ def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None
 @click.group(
     cls=Commands,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog=_examples("benchkit doctor", "benchkit run examples/flush_log.toml"),
+    epilog=_examples("benchkit doctor", "benchkit run flush_log.toml"),
 )
 @click.option(
     "--version",
@@ -95,14 +104,14 @@ def main() -> None:
     """Measure MariaDB and MySQL servers, and tell which is faster.
 
     A study says what to compare: servers x workloads x thread counts x iterations, in a TOML
-    file.
+    file; `benchkit run --help` shows one.
     """
 
 
 @main.command(
-    epilog=_examples(
-        "benchkit run examples/flush_log.toml", "benchkit run flush_log.toml -o results/second-try"
-    )
+    epilog=_examples("benchkit run flush_log.toml", "benchkit run flush_log.toml -o results/again")
+    + "\n\n"
+    + _STUDY_FILE
 )
 @click.argument("study_file", metavar="STUDY.toml")
 @click.option(
@@ -123,6 +132,10 @@ def run(study_file: str, output: Path | None, quiet: bool) -> None:
 
     Each run is stored as it ends. After Ctrl-C, a crash or a failed run, the same command goes
     on with the runs that are missing; a study that is complete is only shown.
+
+    Servers are started by benchkit, unless the file says where one runs; that one's password is
+    read from the environment variable BENCHKIT_PASSWORD. `benchkit workloads` lists what can be
+    run.
     """
     study = read_study(study_file)
     folder = output or default_folder(study.name)
@@ -146,7 +159,7 @@ def run(study_file: str, output: Path | None, quiet: bool) -> None:
         raise click.exceptions.Exit(ERROR)
 
 
-@main.command(epilog=_examples("benchkit plan examples/flush_log.toml"))
+@main.command(epilog=_examples("benchkit plan flush_log.toml"))
 @click.argument("study_file", metavar="STUDY.toml")
 def plan(study_file: str) -> None:
     """Show the runs of a study, and how long they take.
@@ -229,9 +242,7 @@ def compare(directories: Sequence[str], metric: str, baseline: str | None, form:
         terminal.draw([comparison])
 
 
-@main.command(
-    "doctor", epilog=_examples("benchkit doctor", "benchkit doctor examples/flush_log.toml")
-)
+@main.command("doctor", epilog=_examples("benchkit doctor", "benchkit doctor flush_log.toml"))
 @click.argument("study_file", metavar="[STUDY.toml]", required=False)
 def examine(study_file: str | None) -> None:
     """Check whether machine and server are fit to measure.

@@ -73,6 +73,11 @@ class ServerDirectory:
         return self.path / "data"
 
     @property
+    def tmp(self) -> Path:
+        """The folder for the server's temporary files."""
+        return self.path / "tmp"
+
+    @property
     def error_log(self) -> Path:
         """The server's log."""
         return self.path / "error.log"
@@ -115,7 +120,7 @@ class ServerDirectory:
 
     def default_options(self) -> dict[str, Value]:
         """Return the options about files that a configuration may change."""
-        return {"tmpdir": str(self.path / "tmp")}
+        return {"tmpdir": str(self.tmp)}
 
     def path_options(self) -> dict[str, Value]:
         """Return the options that tell a server its files."""

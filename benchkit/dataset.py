@@ -18,7 +18,7 @@ from benchkit.errors import MetricError, unknown_name
 from benchkit.hlog import PHASE_PREFIX, merge_histograms
 from benchkit.metrics import METRICS, find_metric
 from benchkit.record import DRAIN, MEASUREMENT, SERIES_DTYPE, WARMUP, RunRecord
-from benchkit.store import StoredRun
+from benchkit.stored import StoredRun
 
 Floats = NDArray[np.float64]
 

@@ -170,9 +170,9 @@ class _Bench:
     stored: Sequence[RunRecord]
     todo: Sequence[PlannedRun]
     bar: Progress
-    _current: Server | None = None
-    _admitted: set[str] = field(default_factory=set)
-    _env_ref: str | None = None
+    _current: Server | None = field(init=False, default=None)
+    _admitted: set[str] = field(init=False, default_factory=set)
+    _env_ref: str | None = field(init=False, default=None)
 
     def __enter__(self) -> Self:
         return self
@@ -244,14 +244,14 @@ class _Bench:
         check_space(needed)
 
     def _switch_to(self, name: str) -> Server:
-        """Return a server, started; stop the one before, if it is another."""
+        """Return a server, started, and fit for its runs; stop the one before."""
         server = self.hosting.servers[name]
         if self._current is not server:
             self._stop_server()
+        self._current = server
         if not server.running:
             self.bar.show_step(f"starting {name}")
             server.start()
-        self._current = server
         if name not in self._admitted:
             runs = [run for run in self.todo if run.setup.name == name]
             check_server(server, runs, self.stored)

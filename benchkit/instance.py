@@ -111,7 +111,14 @@ class Instance:
         options = directory.write_options("init.cnf", self._launch.options)
         data = directory.new_data()
         self._process = WatchedProcess.start(
-            directory.order([*_install_db_command(install, options.name), f"--datadir={data}"]),
+            directory.order(
+                [
+                    # A server empties its tmpdir of what it takes for leftovers: not all share one.
+                    *("/usr/bin/env", f"TMPDIR={directory.tmp}"),
+                    *_install_db_command(install, options.name),
+                    f"--datadir={data}",
+                ]
+            ),
             log,
         )
         if not self._process.ends_within(self._launch.limit_s):

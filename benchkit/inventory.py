@@ -16,7 +16,8 @@ from benchkit.errors import StoreError
 from benchkit.plan import Plan
 from benchkit.record import RunRecord
 from benchkit.results import Results, load
-from benchkit.store import StoredRun, StudyFolder
+from benchkit.store import StudyFolder
+from benchkit.stored import StoredRun
 
 _NS_PER_S = 1e9
 _PERCENTILES = {"latency_p50": 50.0, "latency_p95": 95.0, "latency_p99": 99.0}

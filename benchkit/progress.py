@@ -4,6 +4,7 @@ A bar moves over the planned seconds of the runs to come and says how the presen
 Where nothing can be drawn over, in a log file say, there is one line for each run instead.
 """
 
+import math
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -119,6 +120,7 @@ class BarProgress(Progress):
         self._bar = bar_class(
             total=max(round(sum(run.expected_s for run in runs), 3), 0.001),
             bar_format=bar_format,
+            file=sys.stderr,
             dynamic_ncols=True,
             miniters=0,
         )
@@ -162,7 +164,7 @@ class BarProgress(Progress):
         self._bar.close()
 
     def _show(self, what: str) -> None:
-        description = f"{what}, {self._label}" if what else self._label
+        description = ", ".join(filter(None, (what, self._label)))
         if description != self._bar.desc:
             self._bar.set_description_str(description)
 
@@ -203,4 +205,5 @@ def _in_notebook() -> bool:
 
 def _describe(metrics: Mapping[str, float], errors: int) -> str:
     p95_ms = 1000.0 * metrics["latency_p95"]
-    return f"{metrics['tps']:,.0f} tps, p95 {p95_ms:.2f} ms, {errors} errors"
+    response = "" if math.isnan(p95_ms) else f"p95 {p95_ms:.2f} ms, "
+    return f"{metrics['tps']:,.0f} tps, {response}{errors} errors"

@@ -17,7 +17,8 @@ from benchkit.dataset import Dataset
 from benchkit.errors import MetricError, StoreError, unknown_name
 from benchkit.metrics import METRICS
 from benchkit.record import RunRecord
-from benchkit.store import StoredRun, StudyFolder
+from benchkit.store import StudyFolder
+from benchkit.stored import StoredRun
 
 if TYPE_CHECKING:
     import pandas

@@ -1,20 +1,4 @@
-"""Studies as TOML files, for the command line.
-
-    name = "flush-log"
-    threads = [1, 4]
-    iterations = 3
-    duration = "5s"
-
-    [[servers]]
-    name = "baseline"
-
-    [[servers]]
-    name = "flush-log-2"
-    options = { innodb_flush_log_at_trx_commit = 2 }
-
-    [[workloads]]
-    name = "oltp_read_write"
-    rows = 10000
+"""Studies as TOML files, for the command line; `EXAMPLE` is one.
 
 A server is private unless it has a table ``connect`` (host, port, socket, user; the password
 comes from the environment variable BENCHKIT_PASSWORD, never from the file). Every other key is
@@ -37,6 +21,30 @@ from benchkit.errors import StudyError, unknown_name
 from benchkit.server import Server
 
 PASSWORD_VARIABLE = "BENCHKIT_PASSWORD"
+
+EXAMPLE = """\
+name = "flush-log"
+threads = [1, 4]
+iterations = 3
+duration = "60s"
+warmup = "10s"
+
+[[servers]]
+name = "baseline"
+
+[[servers]]
+name = "flush-log-2"
+options = { innodb_flush_log_at_trx_commit = 2 }
+
+[[servers]]
+name = "running"
+connect = { host = "db1", port = 3306, user = "bench" }
+
+[[workloads]]
+name = "oltp_read_write"
+tables = 8
+rows = 100_000
+"""
 
 Table = dict[str, Any]
 

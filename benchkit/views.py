@@ -15,7 +15,7 @@ from benchkit.inventory import MEANS, Inventory, MeanRow, chosen_options
 from benchkit.metrics import METRICS
 from benchkit.plan import PLAN_COLUMNS, Plan
 from benchkit.record import Accounting, Json, Response, RunRecord
-from benchkit.store import StoredRun
+from benchkit.stored import StoredRun
 from benchkit.terminal import grid, styled, table
 from benchkit.units import decimals_for, format_duration, format_number
 from benchkit.workloads import Option, WorkloadFactory

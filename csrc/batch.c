@@ -27,11 +27,11 @@ static size_t value_limit(const struct value *value)
 }
 
 int batch_init(struct batch *batch, const char *insert, struct value *const *row,
-               uint32_t count, struct error *error)
+               uint32_t count, size_t packet_bytes, struct error *error)
 {
     size_t row_limit = sizeof "(),";
     size_t prefix = strlen(insert) + 1;
-    size_t capacity = BATCH_PACKET_BYTES;
+    size_t capacity = packet_bytes;
 
     for (uint32_t i = 0; i < count; i++)
         row_limit += value_limit(row[i]) + 1;
@@ -78,7 +78,7 @@ static char *write_integer(char *out, int64_t number)
     return out;
 }
 
-/* The loader's session runs without NO_BACKSLASH_ESCAPES, so a backslash escapes. */
+/* For sessions without the sql_mode NO_BACKSLASH_ESCAPES. */
 static char *write_text(char *out, const struct value *value)
 {
     *out++ = '\'';
@@ -92,6 +92,17 @@ static char *write_text(char *out, const struct value *value)
     return out;
 }
 
+/* snprintf() writes the decimal point of the locale. */
+static char *write_real(char *out, double number)
+{
+    int length = snprintf(out, REAL_BYTES, "%.17g", number);
+    char *comma = memchr(out, ',', (size_t)length);
+
+    if (comma)
+        *comma = '.';
+    return out + length;
+}
+
 static char *write_value(char *out, const struct value *value)
 {
     if (value->is_null) {
@@ -102,7 +113,7 @@ static char *write_value(char *out, const struct value *value)
         return write_integer(out, value->integer);
     if (value->type == VALUE_TEXT)
         return write_text(out, value);
-    return out + snprintf(out, REAL_BYTES, "%.17g", value->real);
+    return write_real(out, value->real);
 }
 
 void batch_append(struct batch *batch, struct value *const *row, uint32_t count)

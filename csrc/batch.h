@@ -15,8 +15,6 @@
 struct error;
 struct value;
 
-enum { BATCH_PACKET_BYTES = 512 * 1024 };
-
 struct batch {
     char *text;    /* owned */
     size_t length; /* bytes in use, separators included */
@@ -27,9 +25,10 @@ struct batch {
 };
 
 /* Make an empty batch that starts with `insert` (up to and including VALUES) for rows
- * of these values. Fails without memory (ERROR_SYSTEM). */
+ * of these values; packets grow up to packet_bytes, or to one row. Fails without memory
+ * (ERROR_SYSTEM). */
 int batch_init(struct batch *batch, const char *insert, struct value *const *row,
-               uint32_t count, struct error *error);
+               uint32_t count, size_t packet_bytes, struct error *error);
 
 /* Free the text; fine on a zeroed struct. */
 void batch_fini(struct batch *batch);

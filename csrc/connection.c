@@ -13,7 +13,7 @@
 
 #include <errmsg.h>
 #include <mysql.h>
-#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -23,17 +23,20 @@ enum { DEPRECATE_EOF = 1 << 24 }; /* a client flag that older headers lack */
 struct connection {
     MYSQL *mysql;
     struct wire wire;
-    bool direct;                 /* the wire may be used: no TLS */
-    pthread_mutex_t socket_lock; /* guards socket against close during interrupt */
-    int socket;                  /* -1: not connected (any more) */
+    bool direct; /* the wire may be used: no TLS */
+    /* -1: not connected (any more). Relaxed: the number itself is all that is shared.
+     * libmariadb closes the socket when the connection is lost; it must be forgotten
+     * then, or another one with the same number would be cut off. */
+    _Atomic int socket;
 };
 
 struct statement {
+    struct connection *connection;
     MYSQL_STMT *handle;
     struct wire *wire;     /* NULL: executed by libmariadb */
     struct value **values; /* the parameters; owned array of borrowed values */
     unsigned int value_count;
-    bool types_sent;
+    struct wire_statement direct; /* for the wire */
     MYSQL_BIND *parameters;
     MYSQL_BIND *columns; /* as many as the result has; those not kept are skipped */
     struct value **kept; /* registers for the first columns; as values */
@@ -54,17 +57,30 @@ void connection_thread_end(void)
     mysql_thread_end();
 }
 
-static int set_connection_error(struct connection *connection, struct error *error)
+static void set_socket(struct connection *connection, int socket)
 {
-    return error_set_database(error, mysql_errno(connection->mysql),
-                              mysql_sqlstate(connection->mysql),
-                              mysql_error(connection->mysql));
+    atomic_store_explicit(&connection->socket, socket, memory_order_relaxed);
 }
 
-static int set_statement_error(MYSQL_STMT *handle, struct error *error)
+static int set_connection_error(struct connection *connection, struct error *error)
 {
-    return error_set_database(error, mysql_stmt_errno(handle),
-                              mysql_stmt_sqlstate(handle), mysql_stmt_error(handle));
+    error_set_database(error, mysql_errno(connection->mysql),
+                       mysql_sqlstate(connection->mysql),
+                       mysql_error(connection->mysql));
+    if (connection_error_is_loss(error->number))
+        set_socket(connection, -1);
+    return -1;
+}
+
+static int set_statement_error(const struct statement *statement, struct error *error)
+{
+    MYSQL_STMT *handle = statement->handle;
+
+    error_set_database(error, mysql_stmt_errno(handle), mysql_stmt_sqlstate(handle),
+                       mysql_stmt_error(handle));
+    if (connection_error_is_loss(error->number))
+        set_socket(statement->connection, -1);
+    return -1;
 }
 
 static void set_options(MYSQL *mysql, const struct endpoint *endpoint)
@@ -83,11 +99,11 @@ int connection_open(const struct endpoint *endpoint, struct connection **result,
 {
     struct connection *connection = calloc(1, sizeof *connection);
     const char *host = endpoint->socket ? NULL : endpoint->host;
+    int socket;
 
     if (!connection)
         return error_set_memory(error);
-    pthread_mutex_init(&connection->socket_lock, NULL);
-    connection->socket = -1;
+    set_socket(connection, -1);
     connection->mysql = mysql_init(NULL);
     if (!connection->mysql) {
         connection_close(connection);
@@ -100,9 +116,10 @@ int connection_open(const struct endpoint *endpoint, struct connection **result,
         connection_close(connection);
         return -1;
     }
-    connection->socket = (int)mysql_get_socket(connection->mysql);
+    socket = (int)mysql_get_socket(connection->mysql);
+    set_socket(connection, socket);
     connection->direct = !mysql_get_ssl_cipher(connection->mysql);
-    if (wire_init(&connection->wire, connection->socket,
+    if (wire_init(&connection->wire, socket,
                   connection->mysql->client_flag & DEPRECATE_EOF, error)) {
         connection_close(connection);
         return -1;
@@ -115,22 +132,18 @@ void connection_close(struct connection *connection)
 {
     if (!connection)
         return;
-    pthread_mutex_lock(&connection->socket_lock);
-    connection->socket = -1;
-    pthread_mutex_unlock(&connection->socket_lock);
     wire_fini(&connection->wire);
     if (connection->mysql)
         mysql_close(connection->mysql);
-    pthread_mutex_destroy(&connection->socket_lock);
     free(connection);
 }
 
 void connection_interrupt(struct connection *connection)
 {
-    pthread_mutex_lock(&connection->socket_lock);
-    if (connection->socket >= 0)
-        shutdown(connection->socket, SHUT_RDWR);
-    pthread_mutex_unlock(&connection->socket_lock);
+    int socket = atomic_load_explicit(&connection->socket, memory_order_relaxed);
+
+    if (socket >= 0)
+        shutdown(socket, SHUT_RDWR);
 }
 
 /* Read all that one text statement returned, without keeping it. */
@@ -152,7 +165,6 @@ static int skip_results(struct connection *connection, struct reply *reply,
             return set_connection_error(connection, error);
         more = mysql_next_result(mysql);
     }
-    reply->found = reply->affected_rows > 0;
     return more > 0 ? set_connection_error(connection, error) : 0;
 }
 
@@ -285,7 +297,18 @@ static int bind_parameters(struct statement *statement, struct error *error)
     for (unsigned int i = 0; i < count; i++)
         bind_value(&statement->parameters[i], statement->values[i]);
     if (mysql_stmt_bind_param(statement->handle, statement->parameters))
-        return set_statement_error(statement->handle, error);
+        return set_statement_error(statement, error);
+    return 0;
+}
+
+static int prepare(struct statement *statement, const struct statement_text *text,
+                   struct error *error)
+{
+    statement->handle = mysql_stmt_init(statement->connection->mysql);
+    if (!statement->handle)
+        return error_set_memory(error);
+    if (mysql_stmt_prepare(statement->handle, text->sql, text->length))
+        return set_statement_error(statement, error);
     return 0;
 }
 
@@ -296,25 +319,21 @@ int connection_prepare(struct connection *connection, const struct statement_tex
 
     if (!statement)
         return error_set_memory(error);
+    statement->connection = connection;
     statement->look_for_row = text->look_for_row || text->kept_count;
     if (connection->direct && !text->kept_count) /* kept columns need decoding */
         statement->wire = &connection->wire;
-    statement->handle = mysql_stmt_init(connection->mysql);
-    if (!statement->handle) {
-        error_set_memory(error);
-        goto cleanup;
+    if (prepare(statement, text, error) || copy_values(text, statement, error) ||
+        bind_parameters(statement, error)) {
+        statement_free(statement);
+        return -1;
     }
-    if (mysql_stmt_prepare(statement->handle, text->sql, text->length)) {
-        set_statement_error(statement->handle, error);
-        goto cleanup;
-    }
-    if (copy_values(text, statement, error) || bind_parameters(statement, error))
-        goto cleanup;
+    statement->direct =
+        (struct wire_statement){.id = (uint32_t)statement->handle->stmt_id,
+                                .parameters = statement->values,
+                                .count = statement->value_count};
     *result = statement;
     return 0;
-cleanup:
-    statement_free(statement);
-    return -1;
 }
 
 /* The columns of a CALL are only known when its first result arrives, so columns are
@@ -335,7 +354,7 @@ static int bind_columns(struct statement *statement, struct error *error)
     for (unsigned int i = 0; i < statement->kept_count; i++)
         bind_value(&statement->columns[i], statement->kept[i]);
     if (mysql_stmt_bind_result(statement->handle, statement->columns))
-        return set_statement_error(statement->handle, error);
+        return set_statement_error(statement, error);
     statement->columns_bound = true;
     return 0;
 }
@@ -362,36 +381,34 @@ static int fetch_first(struct statement *statement, struct reply *reply,
         bind_columns(statement, error))
         return -1;
     status = mysql_stmt_fetch(statement->handle);
-    if (status == MYSQL_NO_DATA)
-        return 0;
     if (status == 1)
-        return set_statement_error(statement->handle, error);
-    reply->found = true;
-    return check_kept(statement, error);
+        return set_statement_error(statement, error);
+    reply->found = status != MYSQL_NO_DATA;
+    if (reply->found)
+        return check_kept(statement, error);
+    for (unsigned int i = 0; i < statement->kept_count; i++)
+        statement->kept[i]->is_null = 1;
+    return 0;
 }
 
-/* Read what is left of this result and of any that follow it (CALL sends several). */
-static int skip_rest(MYSQL_STMT *handle, struct error *error)
+/* Read what is left of this result and of any that follow it (CALL sends several). An
+ * error that comes instead of a row, such as a deadlock of SELECT ... FOR UPDATE, is
+ * left at the connection: mysql_stmt_free_result() does not tell. */
+static int skip_rest(const struct statement *statement, struct error *error)
 {
+    MYSQL_STMT *handle = statement->handle;
     int more;
 
     do {
-        if (mysql_stmt_field_count(handle) && mysql_stmt_free_result(handle))
-            return set_statement_error(handle, error);
+        if (mysql_stmt_field_count(handle)) {
+            if (mysql_stmt_free_result(handle))
+                return set_statement_error(statement, error);
+            if (mysql_errno(statement->connection->mysql))
+                return set_connection_error(statement->connection, error);
+        }
         more = mysql_stmt_more_results(handle) ? mysql_stmt_next_result(handle) : -1;
     } while (more == 0);
-    return more > 0 ? set_statement_error(handle, error) : 0;
-}
-
-static int execute_directly(struct statement *statement, struct reply *reply,
-                            struct error *error)
-{
-    bool send_types = !statement->types_sent;
-
-    statement->types_sent = true;
-    return wire_execute(statement->wire, (uint32_t)statement->handle->stmt_id,
-                        statement->values, statement->value_count, send_types, reply,
-                        error);
+    return more > 0 ? set_statement_error(statement, error) : 0;
 }
 
 int statement_execute(struct statement *statement, struct reply *reply,
@@ -400,10 +417,10 @@ int statement_execute(struct statement *statement, struct reply *reply,
     MYSQL_STMT *handle = statement->handle;
 
     if (statement->wire)
-        return execute_directly(statement, reply, error);
+        return wire_execute(statement->wire, &statement->direct, reply, error);
     memset(reply, 0, sizeof *reply);
     if (mysql_stmt_execute(handle))
-        return set_statement_error(handle, error);
+        return set_statement_error(statement, error);
     if (!mysql_stmt_field_count(handle)) {
         reply->affected_rows = mysql_stmt_affected_rows(handle);
         reply->found = reply->affected_rows > 0;
@@ -412,10 +429,10 @@ int statement_execute(struct statement *statement, struct reply *reply,
     reply->has_result = true;
     if (statement->look_for_row && fetch_first(statement, reply, error)) {
         struct error ignored;
-        skip_rest(handle, &ignored);
+        skip_rest(statement, &ignored);
         return -1;
     }
-    return skip_rest(handle, error);
+    return skip_rest(statement, error);
 }
 
 void statement_free(struct statement *statement)

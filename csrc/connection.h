@@ -2,7 +2,8 @@
  * One connection to a MariaDB or MySQL server; the only user of mysql.h.
  *
  * A connection belongs to one thread at a time. Only connection_interrupt() may be
- * called from another. Statements run over the binary protocol, prepared once, with
+ * called from another, which must see to it that the connection is not closed
+ * meanwhile. Statements run over the binary protocol, prepared once, with
  * their parameters and kept columns bound once to `struct value`s that must neither
  * move nor go away before the statement does. Results are skipped, not stored.
  *
@@ -42,22 +43,21 @@ struct statement_text {
     size_t length;
     struct value *const *parameters;
     unsigned int parameter_count;
-    struct value *const *kept; /* columns of the first row go here, from the left */
+    struct value *const *kept; /* columns of the first row go here, from the left;
+                                  all NULL where there is no row */
     unsigned int kept_count;
     bool look_for_row; /* fetch the first row even if no column is kept */
 };
 
-/* A row of a text query: `count` fields, NULL for SQL NULL. Return 0 to go on, -1 to
- * stop with `error` filled. */
-typedef int connection_row(void *context, const char *const *fields,
-                           const unsigned long *lengths, unsigned int count,
-                           struct error *error);
-
-/* A server that a query describes itself to: its column names, before any row. */
+/* Who takes a text query's result. Both return 0 to go on, -1 to stop with `error`
+ * filled. */
 struct row_sink {
+    /* The names of the columns, before any row. */
     int (*columns)(void *context, const char *const *names, unsigned int count,
                    struct error *error);
-    connection_row *row;
+    /* A row of `count` fields, NULL for SQL NULL. */
+    int (*row)(void *context, const char *const *fields, const unsigned long *lengths,
+               unsigned int count, struct error *error);
     void *context;
 };
 

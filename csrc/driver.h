@@ -12,21 +12,20 @@
 #ifndef BENCHKIT_DRIVER_H
 #define BENCHKIT_DRIVER_H
 
-#include "recorder.h"
-#include "sampler.h"
+#include "outcome.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
 struct driver;
 struct endpoint;
 struct error;
 struct program;
+struct recorder;
+struct sampler;
 
 struct driver_options {
-    const struct endpoint
-        *endpoint; /* NULL: no server (a program without statements) */
-    uint32_t workers;
+    const struct endpoint *endpoint; /* NULL: no server */
+    int64_t workers;
     uint64_t seed;
     int64_t warmup_ns;
     int64_t duration_ns;  /* of the measurement; 0: stop by count or on request only */
@@ -36,11 +35,10 @@ struct driver_options {
 };
 
 enum driver_event {
-    DRIVER_CONNECTING, /* time is up; not all workers are ready yet */
-    DRIVER_RUNNING,    /* time is up; nothing to tell */
-    DRIVER_INTERVAL,   /* the sampler has a new row */
-    DRIVER_ENDED,      /* all workers have ended */
-    DRIVER_FAILED      /* `error` is filled; the workers have ended */
+    DRIVER_RUNNING,  /* time is up; nothing to tell */
+    DRIVER_INTERVAL, /* the sampler has a new row */
+    DRIVER_ENDED,    /* all workers have ended */
+    DRIVER_FAILED    /* `error` is filled; all workers have ended */
 };
 
 /* Why a run ended. */
@@ -51,28 +49,31 @@ enum driver_stop {
     STOP_ERROR    /* a worker met an error the workload does not expect */
 };
 
-/* Check the options and make the workers; nothing runs yet. `program` and the strings
- * of the endpoint must outlive the driver. ERROR_INVALID, ERROR_SYSTEM. */
+/* Check the options and make the workers; nothing runs yet. `program` and the endpoint
+ * with its strings must outlive the driver. ERROR_INVALID, ERROR_SYSTEM. */
 int driver_new(const struct program *program, const struct driver_options *options,
                struct driver **result, struct error *error);
 
-/* Start the workers' threads; they connect, prepare and wait for each other. */
+/* Start the workers' threads; they connect, prepare and wait for each other. Once for
+ * each driver. After ERROR_SYSTEM (too many threads) it can only be freed. */
 int driver_start(struct driver *driver, struct error *error);
 
 /* Control the run for up to timeout_ns. Call again until DRIVER_ENDED or
  * DRIVER_FAILED. A run that a worker's error stopped ends with DRIVER_ENDED and
- * driver_why() STOP_ERROR, so that what was measured can be read. */
+ * STOP_ERROR, so that what was measured can be read. DRIVER_FAILED: a worker could not
+ * connect or prepare, or the run was stopped before all had (ERROR_SYSTEM). */
 enum driver_event driver_wait(struct driver *driver, int64_t timeout_ns,
                               struct error *error);
 
-/* Stop soon; workers that are blocked in the server are cut off after 0.1 s. From the
- * controlling thread, or any other while that is inside driver_wait(). */
+/* Stop soon, from any thread; nothing happens once the run has ended. Workers that are
+ * blocked in the server are cut off after 0.1 s; one that is still connecting is waited
+ * for, at most until its connect timeout. */
 void driver_stop(struct driver *driver);
 
 /* Stop if running, wait for the threads, free everything. NULL is fine. */
 void driver_free(struct driver *driver);
 
-/* The rest is for a driver whose run has ended. */
+/* The rest is for a driver whose run has ended (DRIVER_ENDED). */
 
 struct driver_result {
     enum driver_stop why;
@@ -81,9 +82,9 @@ struct driver_result {
     uint64_t scheduled; /* in all phases */
     uint64_t in_flight;
     uint64_t outcomes[PHASE_COUNT][OUTCOME_IN_FLIGHT];
+    uint64_t statements; /* in all phases */
     int64_t cpu_user_ns; /* of all workers in all phases */
     int64_t cpu_system_ns;
-    uint64_t statements; /* in all phases */
 };
 
 /* Sum up the workers and check the identity (ERROR_INTERNAL). */
@@ -93,11 +94,12 @@ int driver_finish(const struct driver *driver, struct driver_result *result,
 /* The error that stopped the run, when why is STOP_ERROR. */
 const struct error *driver_error(const struct driver *driver);
 
-/* The rows, and the histograms of the last one. Valid between calls of driver_wait. */
-const struct sampler *driver_sampler(const struct driver *driver);
-
 /* The recorder of worker `index`, and how many workers there are. */
 uint32_t driver_worker_count(const struct driver *driver);
 const struct recorder *driver_recorder(const struct driver *driver, uint32_t index);
+
+/* The rows, and the histograms of the last one; for the controlling thread, also
+ * between its calls of driver_wait(). */
+const struct sampler *driver_sampler(const struct driver *driver);
 
 #endif

@@ -91,12 +91,12 @@ int histogram_init(struct histogram *histogram, int64_t highest, int digits,
     made.sub_bucket_bits = bits_for_digits(digits);
     made.count_size = (uint32_t)(doublings(&made, highest) + 2)
                       << (made.sub_bucket_bits - 1);
-    bytes = made.count_size * sizeof *made.counts;
-    bytes = (bytes + CACHE_LINE_BYTES - 1) / CACHE_LINE_BYTES * CACHE_LINE_BYTES;
-    made.counts = aligned_alloc(CACHE_LINE_BYTES, bytes);
+    /* calloc, so that counts never used take no memory; one cache line more, so that
+     * what another thread writes behind them does not slow down this one. */
+    bytes = made.count_size * sizeof *made.counts + CACHE_LINE_BYTES;
+    made.counts = calloc(1, bytes);
     if (!made.counts)
         return error_set_memory(error);
-    memset((void *)made.counts, 0, bytes);
     made.min = INT64_MAX;
     memcpy(histogram, &made, sizeof made);
     return 0;

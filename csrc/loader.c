@@ -1,9 +1,9 @@
 /*
  * Loading in parallel.
  *
- * `lock` guards the hand-out of work and the end of the load. A thread takes a chunk
- * of the table that has the fewest threads at work, so that threads keep to tables of
- * their own while there are enough, and share the last ones.
+ * The monitor guards the hand-out of work and the end of the load. A thread takes a
+ * chunk of the table that has the fewest threads at work, so that threads keep to
+ * tables of their own while there are enough, and share the last ones.
  */
 #include "loader.h"
 
@@ -13,15 +13,22 @@
 #include "connection.h"
 #include "error.h"
 #include "generator.h"
+#include "reply.h"
+#include "rng.h"
+#include "thread.h"
+#include "value.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { THREADS_MAX = 1024, CHUNK_ROWS = 10000, STACK_BYTES = 512 * 1024 };
+enum {
+    THREADS_MAX = 1024,
+    CHUNK_ROWS = 10000,       /* a transaction */
+    PACKET_BYTES = 128 * 1024 /* measured: larger ones leave the server's caches */
+};
 
 struct table_state {
     uint64_t next_row; /* first one not handed out, from 0 */
@@ -37,21 +44,16 @@ struct chunk {
 struct load_thread {
     pthread_t thread;
     struct loader *loader;
-    struct connection *connection; /* guarded by the loader's lock */
+    struct connection *connection; /* guarded by the monitor */
 };
 
 struct loader {
-    const struct endpoint *endpoint;
-    const struct load_table *tables;
-    struct table_state *states;
-    uint32_t table_count;
-    uint64_t seed;
+    struct load_options options;
     struct load_thread *threads;
-    uint32_t thread_count;
     uint32_t started;
 
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
+    struct monitor monitor; /* tells who waits; guards all below */
+    struct table_state *states;
     uint32_t ended;
     bool failed;
     struct error error;      /* of the first thread that failed */
@@ -59,31 +61,22 @@ struct loader {
     _Atomic uint64_t loaded; /* rows; relaxed, for people to watch */
 };
 
-int loader_new(const struct endpoint *endpoint, const struct load_table *tables,
-               uint32_t table_count, uint32_t threads, uint64_t seed,
-               struct loader **result, struct error *error)
+int loader_new(const struct load_options *options, struct loader **result,
+               struct error *error)
 {
     struct loader *loader;
-    pthread_condattr_t attributes;
 
-    if (threads < 1 || threads > THREADS_MAX)
-        return error_set(error, ERROR_INVALID, "loader threads must be 1 to %d, not %u",
-                         THREADS_MAX, threads);
+    if (options->threads < 1 || options->threads > THREADS_MAX)
+        return error_set(error, ERROR_INVALID,
+                         "loader threads must be 1 to %d, not %lld", THREADS_MAX,
+                         (long long)options->threads);
     loader = array_zeroed(1, sizeof *loader);
     if (!loader)
         return error_set_memory(error);
-    loader->endpoint = endpoint;
-    loader->tables = tables;
-    loader->table_count = table_count;
-    loader->thread_count = threads;
-    loader->seed = seed;
-    pthread_mutex_init(&loader->lock, NULL);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&loader->changed, &attributes);
-    pthread_condattr_destroy(&attributes);
-    loader->states = array_zeroed(table_count, sizeof *loader->states);
-    loader->threads = array_zeroed(threads, sizeof *loader->threads);
+    loader->options = *options;
+    monitor_init(&loader->monitor);
+    loader->states = array_zeroed(options->table_count, sizeof *loader->states);
+    loader->threads = array_zeroed((uint32_t)options->threads, sizeof *loader->threads);
     if (!loader->states || !loader->threads) {
         loader_free(loader);
         return error_set_memory(error);
@@ -97,41 +90,55 @@ static bool is_stopped(const struct loader *loader)
     return atomic_load_explicit(&loader->stop, memory_order_relaxed);
 }
 
+static bool has_rows_left(const struct loader *loader, uint32_t table)
+{
+    return loader->states[table].next_row < loader->options.tables[table].rows;
+}
+
+/* The table to take a chunk of; table_count if none has rows left. Monitor held. */
+static uint32_t find_table(const struct loader *loader)
+{
+    uint32_t count = loader->options.table_count;
+    uint32_t best = count;
+
+    for (uint32_t i = 0; i < count; i++)
+        if (has_rows_left(loader, i) &&
+            (best == count || loader->states[i].threads < loader->states[best].threads))
+            best = i;
+    return best;
+}
+
 /* Take the next chunk; false when there is none left. */
 static bool take_chunk(struct loader *loader, struct chunk *chunk)
 {
-    uint32_t best = loader->table_count;
+    uint32_t table;
+    bool found;
 
-    pthread_mutex_lock(&loader->lock);
-    for (uint32_t i = 0; i < loader->table_count; i++) {
-        const struct table_state *state = &loader->states[i];
-        if (state->next_row < loader->tables[i].rows &&
-            (best == loader->table_count ||
-             state->threads < loader->states[best].threads))
-            best = i;
-    }
-    if (best < loader->table_count) {
-        uint64_t left = loader->tables[best].rows - loader->states[best].next_row;
-        chunk->table = best;
-        chunk->first_row = loader->states[best].next_row;
+    monitor_lock(&loader->monitor);
+    table = find_table(loader);
+    found = table < loader->options.table_count;
+    if (found) {
+        struct table_state *state = &loader->states[table];
+        uint64_t left = loader->options.tables[table].rows - state->next_row;
+        chunk->table = table;
+        chunk->first_row = state->next_row;
         chunk->rows = left < CHUNK_ROWS ? left : CHUNK_ROWS;
-        loader->states[best].next_row += chunk->rows;
-        loader->states[best].threads++;
+        state->next_row += chunk->rows;
+        state->threads++;
     }
-    pthread_mutex_unlock(&loader->lock);
-    return best < loader->table_count;
+    monitor_unlock(&loader->monitor);
+    return found;
 }
 
 /* Give the chunk back as done; true if it was the last of its table. */
 static bool end_chunk(struct loader *loader, const struct chunk *chunk)
 {
-    struct table_state *state = &loader->states[chunk->table];
     bool last;
 
-    pthread_mutex_lock(&loader->lock);
-    state->threads--;
-    last = !state->threads && state->next_row == loader->tables[chunk->table].rows;
-    pthread_mutex_unlock(&loader->lock);
+    monitor_lock(&loader->monitor);
+    last =
+        !--loader->states[chunk->table].threads && !has_rows_left(loader, chunk->table);
+    monitor_unlock(&loader->monitor);
     return last;
 }
 
@@ -159,8 +166,8 @@ static int send_rows(struct load_thread *thread, struct batch *batch,
 static void generate_row(const struct loader *loader, uint32_t table, uint64_t row,
                          struct value *const *values)
 {
-    const struct load_table *what = &loader->tables[table];
-    const uint64_t words[] = {loader->seed, table, row};
+    const struct load_table *what = &loader->options.tables[table];
+    const uint64_t words[] = {loader->options.seed, table, row};
     struct rng rng;
 
     rng_seed(&rng, words, sizeof words / sizeof *words);
@@ -168,18 +175,23 @@ static void generate_row(const struct loader *loader, uint32_t table, uint64_t r
         generator_draw(&what->columns[i], &rng, row, values[i]);
 }
 
+static int set_stopped(struct error *error)
+{
+    return error_set(error, ERROR_SYSTEM, "loading was stopped");
+}
+
 static int stream_rows(struct load_thread *thread, const struct chunk *chunk,
                        struct value *const *values, struct batch *batch,
                        struct error *error)
 {
     const struct loader *loader = thread->loader;
-    uint32_t columns = loader->tables[chunk->table].column_count;
+    uint32_t columns = loader->options.tables[chunk->table].column_count;
 
     for (uint64_t i = 0; i < chunk->rows; i++) {
         if (batch_is_full(batch) && send_rows(thread, batch, error))
             return -1;
         if (is_stopped(loader))
-            return error_set(error, ERROR_SYSTEM, "loading was stopped");
+            return set_stopped(error);
         generate_row(loader, chunk->table, chunk->first_row + i, values);
         batch_append(batch, values, columns);
     }
@@ -221,15 +233,18 @@ static int row_buffer_init(struct row_buffer *row, const struct load_table *tabl
 static int load_chunk(struct load_thread *thread, const struct chunk *chunk,
                       struct error *error)
 {
-    const struct load_table *table = &thread->loader->tables[chunk->table];
+    const struct load_table *table = &thread->loader->options.tables[chunk->table];
     struct row_buffer row = {0};
     struct batch batch = {0};
     int status = row_buffer_init(&row, table, error);
 
     if (!status)
-        status = batch_init(&batch, table->insert, row.pointers, row.count, error);
+        status = batch_init(&batch, table->insert, row.pointers, row.count,
+                            PACKET_BYTES, error);
     if (!status)
         status = stream_rows(thread, chunk, row.pointers, &batch, error);
+    if (!status)
+        status = command(thread->connection, "COMMIT", strlen("COMMIT"), error);
     batch_fini(&batch);
     row_buffer_fini(&row);
     return status;
@@ -237,7 +252,7 @@ static int load_chunk(struct load_thread *thread, const struct chunk *chunk,
 
 static int finish_table(struct load_thread *thread, uint32_t index, struct error *error)
 {
-    const struct load_table *table = &thread->loader->tables[index];
+    const struct load_table *table = &thread->loader->options.tables[index];
 
     for (uint32_t i = 0; i < table->finish_count; i++)
         if (command(thread->connection, table->finish[i], strlen(table->finish[i]),
@@ -251,10 +266,10 @@ static int finish_empty_tables(struct load_thread *thread, struct error *error)
 {
     const struct loader *loader = thread->loader;
 
-    if (thread != loader->threads)
+    if (thread != &loader->threads[0])
         return 0;
-    for (uint32_t i = 0; i < loader->table_count; i++)
-        if (!loader->tables[i].rows && finish_table(thread, i, error))
+    for (uint32_t i = 0; i < loader->options.table_count; i++)
+        if (!loader->options.tables[i].rows && finish_table(thread, i, error))
             return -1;
     return 0;
 }
@@ -275,40 +290,63 @@ static int work(struct load_thread *thread, struct error *error)
     return 0;
 }
 
+/* Make the connection known to cut_off(), unless that came first. */
+static int publish(struct load_thread *thread, struct connection *connection,
+                   struct error *error)
+{
+    struct loader *loader = thread->loader;
+
+    monitor_lock(&loader->monitor);
+    thread->connection = connection;
+    monitor_unlock(&loader->monitor);
+    return is_stopped(loader) ? set_stopped(error) : 0;
+}
+
 static int connect_thread(struct load_thread *thread, struct error *error)
 {
-    static const char session[] = "SET SESSION sql_mode = 'STRICT_TRANS_TABLES'";
+    /* Strict, and backslashes escape: what the batch relies on. */
+    static const char session[] =
+        "SET SESSION sql_mode = 'STRICT_TRANS_TABLES', autocommit = 0";
     struct connection *connection = NULL;
 
-    if (connection_open(thread->loader->endpoint, &connection, error))
+    if (connection_open(thread->loader->options.endpoint, &connection, error) ||
+        publish(thread, connection, error))
         return -1;
-    pthread_mutex_lock(&thread->loader->lock);
-    thread->connection = connection;
-    pthread_mutex_unlock(&thread->loader->lock);
     return command(connection, session, sizeof session - 1, error);
 }
 
-static void end_thread(struct load_thread *thread, int status,
-                       const struct error *error)
+static void close_thread(struct load_thread *thread)
 {
-    struct loader *loader = thread->loader;
     struct connection *connection;
 
-    pthread_mutex_lock(&loader->lock);
+    monitor_lock(&thread->loader->monitor);
     connection = thread->connection;
     thread->connection = NULL;
-    if (status && !loader->failed) {
-        loader->failed = true;
-        loader->error = *error;
-        atomic_store_explicit(&loader->stop, true, memory_order_relaxed);
-    }
-    pthread_mutex_unlock(&loader->lock);
+    monitor_unlock(&thread->loader->monitor);
     connection_close(connection);
     connection_thread_end();
-    pthread_mutex_lock(&loader->lock);
+}
+
+/* Stop all threads, also those that are blocked in the server; monitor held. */
+static void cut_off(struct loader *loader)
+{
+    atomic_store_explicit(&loader->stop, true, memory_order_relaxed);
+    for (uint32_t i = 0; i < loader->started; i++)
+        if (loader->threads[i].connection)
+            connection_interrupt(loader->threads[i].connection);
+}
+
+static void report_end(struct loader *loader, int status, const struct error *error)
+{
+    monitor_lock(&loader->monitor);
     loader->ended++;
-    pthread_cond_broadcast(&loader->changed);
-    pthread_mutex_unlock(&loader->lock);
+    if (status && !is_stopped(loader)) {
+        loader->failed = true;
+        loader->error = *error;
+        cut_off(loader);
+    }
+    monitor_signal(&loader->monitor);
+    monitor_unlock(&loader->monitor);
 }
 
 static void *run_thread(void *argument)
@@ -319,32 +357,26 @@ static void *run_thread(void *argument)
 
     if (!status)
         status = work(thread, &error);
-    end_thread(thread, status, &error);
+    close_thread(thread);
+    report_end(thread->loader, status, &error);
     return NULL;
 }
 
 int loader_start(struct loader *loader, struct error *error)
 {
-    pthread_attr_t attributes;
-    sigset_t all, before;
+    uint32_t count = (uint32_t)loader->options.threads;
 
-    pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, STACK_BYTES);
-    /* Threads inherit a full mask: Ctrl-C is for the interpreter's thread. */
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    for (uint32_t i = 0; i < loader->thread_count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         struct load_thread *thread = &loader->threads[i];
         thread->loader = loader;
-        if (pthread_create(&thread->thread, &attributes, run_thread, thread))
-            break;
+        if (thread_start(&thread->thread, run_thread, thread))
+            return error_set(error, ERROR_SYSTEM,
+                             "only %u of %u threads could be started (see ulimit -u)",
+                             i, count);
+        monitor_lock(&loader->monitor);
         loader->started++;
+        monitor_unlock(&loader->monitor);
     }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
-    if (loader->started < loader->thread_count)
-        return error_set(error, ERROR_SYSTEM, "only %u of %u threads could be started",
-                         loader->started, loader->thread_count);
     return 0;
 }
 
@@ -360,24 +392,19 @@ enum loader_event loader_wait(struct loader *loader, int64_t timeout_ns,
                               struct error *error)
 {
     int64_t deadline_ns = clock_now_ns() + timeout_ns;
-    struct timespec until = {.tv_sec = deadline_ns / CLOCK_NS_PER_S,
-                             .tv_nsec = deadline_ns % CLOCK_NS_PER_S};
     bool ended;
 
-    pthread_mutex_lock(&loader->lock);
+    monitor_lock(&loader->monitor);
     while (loader->ended < loader->started && clock_now_ns() < deadline_ns)
-        pthread_cond_timedwait(&loader->changed, &loader->lock, &until);
+        monitor_wait(&loader->monitor, deadline_ns);
     ended = loader->ended == loader->started;
-    pthread_mutex_unlock(&loader->lock);
+    monitor_unlock(&loader->monitor);
     if (!ended)
         return LOADER_RUNNING;
     join_threads(loader);
-    if (!loader->failed && !is_stopped(loader))
+    if (!loader->failed)
         return LOADER_ENDED;
-    if (loader->failed)
-        *error = loader->error;
-    else
-        error_set(error, ERROR_SYSTEM, "loading was stopped");
+    *error = loader->error;
     return LOADER_FAILED;
 }
 
@@ -386,27 +413,16 @@ uint64_t loader_rows(const struct loader *loader)
     return atomic_load_explicit(&loader->loaded, memory_order_relaxed);
 }
 
-void loader_stop(struct loader *loader)
-{
-    atomic_store_explicit(&loader->stop, true, memory_order_relaxed);
-    pthread_mutex_lock(&loader->lock);
-    for (uint32_t i = 0; i < loader->thread_count; i++)
-        if (loader->threads[i].connection)
-            connection_interrupt(loader->threads[i].connection);
-    pthread_mutex_unlock(&loader->lock);
-}
-
 void loader_free(struct loader *loader)
 {
     if (!loader)
         return;
-    if (loader->started) {
-        loader_stop(loader);
-        join_threads(loader);
-    }
+    monitor_lock(&loader->monitor);
+    cut_off(loader);
+    monitor_unlock(&loader->monitor);
+    join_threads(loader);
     free(loader->states);
     free(loader->threads);
-    pthread_cond_destroy(&loader->changed);
-    pthread_mutex_destroy(&loader->lock);
+    monitor_fini(&loader->monitor);
     free(loader);
 }

@@ -33,25 +33,33 @@ enum loader_event {
     LOADER_FAILED   /* `error` is filled; the threads have ended */
 };
 
-/* A loader for tables that are numbered as they come in `tables`. What the tables and
- * the endpoint point at must outlive the loader. ERROR_INVALID, ERROR_SYSTEM. */
-int loader_new(const struct endpoint *endpoint, const struct load_table *tables,
-               uint32_t table_count, uint32_t threads, uint64_t seed,
-               struct loader **result, struct error *error);
+/* What to load, where. Tables are numbered as they come. */
+struct load_options {
+    const struct endpoint *endpoint;
+    const struct load_table *tables;
+    uint32_t table_count;
+    int64_t threads;
+    uint64_t seed;
+};
 
+/* A loader that does nothing yet. What the options point at must outlive it.
+ * ERROR_INVALID, ERROR_SYSTEM. */
+int loader_new(const struct load_options *options, struct loader **result,
+               struct error *error);
+
+/* Start the threads. After ERROR_SYSTEM (too many) the loader can only be freed. */
 int loader_start(struct loader *loader, struct error *error);
 
-/* Wait for up to timeout_ns; call again until LOADER_ENDED or LOADER_FAILED. */
+/* Wait for up to timeout_ns; call again until LOADER_ENDED or LOADER_FAILED. The first
+ * error of a thread cuts off the others. */
 enum loader_event loader_wait(struct loader *loader, int64_t timeout_ns,
                               struct error *error);
 
 /* Rows that the server has taken so far; from any thread. */
 uint64_t loader_rows(const struct loader *loader);
 
-/* Stop soon, cutting off blocked threads; loader_wait() then says LOADER_FAILED. */
-void loader_stop(struct loader *loader);
-
-/* Stop if running, wait for the threads, free everything. NULL is fine. */
+/* Cut off threads that are at work, wait for them, wait for the threads, free
+ * everything. NULL is fine. */
 void loader_free(struct loader *loader);
 
 #endif

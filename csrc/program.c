@@ -1,22 +1,17 @@
 /*
- * Building and checking programs. Arrays may move as they grow; an index, never a
- * pointer, refers from one to another, so growing moves nothing that matters.
+ * Building and checking programs: the whole, transactions and registers. Arrays may
+ * move as they grow; an index, never a pointer, refers from one to another, so growing
+ * moves nothing that matters.
  */
 #include "program.h"
 
 #include "array.h"
 #include "error.h"
+#include "generator.h"
+#include "program_build.h"
 
-#include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-
-enum {
-    VARIANTS_MAX = 16384, /* tables that one statement may range over */
-    KEPT_TEXT_BYTES = 1024
-};
 
 static struct program_register *new_register(struct program *program, const char *name,
                                              struct error *error)
@@ -59,14 +54,6 @@ int program_new(struct program **result, struct error *error)
     return 0;
 }
 
-static void free_statement(struct program_statement *statement)
-{
-    free(statement->before);
-    free(statement->after);
-    free(statement->parameters);
-    free(statement->kept);
-}
-
 static void free_arrays(struct program *program)
 {
     free(program->instructions);
@@ -91,7 +78,7 @@ void program_free(struct program *program)
     for (uint32_t i = 0; i < program->generator_count; i++)
         generator_fini(&program->generators[i]);
     for (uint32_t i = 0; i < program->statement_count; i++)
-        free_statement(&program->statements[i]);
+        program_statement_fini(&program->statements[i]);
     for (uint32_t i = 0; i < program->label_count; i++)
         free(program->labels[i].name);
     for (uint32_t i = 0; i < program->choice_count; i++) {
@@ -119,6 +106,24 @@ int program_emit(struct program *program, const struct instruction *instruction,
     return 0;
 }
 
+static int check_transaction(const struct program *program, const char *name,
+                             double weight, struct error *error)
+{
+    if (!program_weight_is_fine(weight))
+        return error_set(
+            error, ERROR_INVALID,
+            "transaction '%s' has weight %g; it must be above 0 and at most "
+            "1e9",
+            name, weight);
+    for (uint32_t i = 0; i < program->transaction_count; i++)
+        if (!strcmp(program->transactions[i].name, name))
+            return error_set(error, ERROR_INVALID,
+                             "two transactions are called '%s'; their counts could not "
+                             "be told apart",
+                             name);
+    return 0;
+}
+
 /* The next transaction's place in the mix. */
 static int add_weight(struct program *program, double weight, struct error *error)
 {
@@ -137,11 +142,8 @@ int program_begin_transaction(struct program *program, const char *name, double 
 {
     struct program_transaction *grown;
 
-    if (!(weight > 0) || weight > 1e9)
-        return error_set(error, ERROR_INVALID,
-                         "transaction '%s' has weight %g; it must be above 0", name,
-                         weight);
-    if (add_weight(program, weight, error))
+    if (check_transaction(program, name, weight, error) ||
+        add_weight(program, weight, error))
         return -1;
     grown =
         array_extend(program->transactions, program->transaction_count, sizeof *grown);
@@ -175,9 +177,9 @@ static struct program_register *find_register(struct program *program, const cha
 }
 
 /* The register that a step writes: a new one, or an old one of the same type. */
-static struct program_register *target_register(struct program *program,
-                                                const char *name, enum value_type type,
-                                                struct error *error)
+struct program_register *program_target_register(struct program *program,
+                                                 const char *name, enum value_type type,
+                                                 struct error *error)
 {
     static const char *const types[] = {[VALUE_INTEGER] = "an integer",
                                         [VALUE_REAL] = "a real",
@@ -204,8 +206,8 @@ static struct program_register *target_register(struct program *program,
 }
 
 /* A register that a step reads: it must have a value by then. */
-static struct program_register *source_register(struct program *program,
-                                                const char *name, struct error *error)
+struct program_register *program_source_register(struct program *program,
+                                                 const char *name, struct error *error)
 {
     struct program_register *found = find_register(program, name);
 
@@ -218,30 +220,38 @@ static struct program_register *source_register(struct program *program,
     return NULL;
 }
 
-static uint32_t register_index(const struct program *program,
-                               const struct program_register *reg)
+uint32_t program_register_index(const struct program *program,
+                                const struct program_register *reg)
 {
     return (uint32_t)(reg - program->registers);
 }
 
-/* Widen the known bounds of `reg` to what is about to be written to it. */
-static void widen(struct program_register *reg, bool bounded, int64_t low, int64_t high,
+/* What is known of the integers that a register holds. */
+struct bounds {
+    bool known;
+    int64_t low;
+    int64_t high;
+};
+
+/* Widen the bounds of `reg` to what is about to be written to it. */
+static void widen(struct program_register *reg, const struct bounds *written,
                   bool is_new)
 {
-    reg->bounded = bounded && (is_new || reg->bounded);
-    if (is_new || low < reg->low)
-        reg->low = low;
-    if (is_new || high > reg->high)
-        reg->high = high;
+    reg->bounded = written->known && (is_new || reg->bounded);
+    if (is_new || written->low < reg->low)
+        reg->low = written->low;
+    if (is_new || written->high > reg->high)
+        reg->high = written->high;
 }
 
 int program_draw(struct program *program, const char *target,
                  struct generator *generator, struct error *error)
 {
+    const struct bounds drawn = {generator->bounded, generator->low, generator->high};
     uint32_t registers_before = program->register_count;
-    struct generator *grown;
+    struct instruction draw = {.operation = OP_DRAW, .b = program->generator_count};
     struct program_register *reg;
-    struct instruction draw = {.operation = OP_DRAW};
+    struct generator *grown;
 
     grown = array_extend(program->generators, program->generator_count, sizeof *grown);
     if (!grown) {
@@ -250,27 +260,36 @@ int program_draw(struct program *program, const char *target,
     }
     program->generators = grown;
     grown[program->generator_count++] = *generator;
-    reg = target_register(program, target, generator->result, error);
+    reg = program_target_register(program, target, generator->result, error);
     if (!reg)
         return -1;
     if (generator->capacity > reg->capacity)
         reg->capacity = generator->capacity;
-    widen(reg, generator->bounded, generator->low, generator->high,
-          program->register_count > registers_before);
+    widen(reg, &drawn, program->register_count > registers_before);
     reg->defined = true;
-    draw.a = register_index(program, reg);
-    draw.b = program->generator_count - 1;
+    draw.a = program_register_index(program, reg);
     return program_emit(program, &draw, error);
+}
+
+/* The bounds of `from` plus a constant; unknown where they overflow. */
+static struct bounds shift_bounds(const struct program_register *from, int64_t plus)
+{
+    struct bounds bounds = {.known = from->bounded};
+
+    if (__builtin_add_overflow(from->low, plus, &bounds.low) ||
+        __builtin_add_overflow(from->high, plus, &bounds.high))
+        bounds.known = false;
+    return bounds;
 }
 
 int program_add(struct program *program, const char *target, const char *source,
                 int64_t plus, struct error *error)
 {
     uint32_t registers_before = program->register_count;
-    struct program_register *from = source_register(program, source, error);
-    struct program_register *to;
+    struct program_register *from = program_source_register(program, source, error);
     struct instruction add = {.operation = OP_ADD, .number = plus};
-    bool is_new;
+    struct program_register *to;
+    struct bounds bounds;
 
     if (!from)
         return -1;
@@ -278,223 +297,18 @@ int program_add(struct program *program, const char *target, const char *source,
         return error_set(error, ERROR_INVALID,
                          "register '%s' is no integer; %+lld cannot be added", source,
                          (long long)plus);
-    add.b = register_index(program, from);
-    to = target_register(program, target, VALUE_INTEGER, error);
+    add.b = program_register_index(program, from);
+    bounds = shift_bounds(from, plus);
+    to = program_target_register(program, target, VALUE_INTEGER, error);
     if (!to)
         return -1;
-    from = &program->registers[add.b]; /* a new target may have moved it */
     /* A second writer may sit in a loop with the first: no bounds can be told then. */
-    is_new = program->register_count > registers_before;
-    widen(to, is_new && from->bounded, from->low + plus, from->high + plus, is_new);
+    if (program->register_count == registers_before)
+        bounds.known = false;
+    widen(to, &bounds, program->register_count > registers_before);
     to->defined = true;
-    add.a = register_index(program, to);
+    add.a = program_register_index(program, to);
     return program_emit(program, &add, error);
-}
-
-static enum statement_kind kind_of_sql(const char *sql)
-{
-    size_t start = strspn(sql, " \t\r\n(");
-
-    for (int kind = 0; kind < STATEMENT_OTHER; kind++) {
-        const char *word = statement_kind_name((enum statement_kind)kind);
-        size_t length = strlen(word);
-        if (!strncasecmp(sql + start, word, length) &&
-            !isalnum((unsigned char)sql[start + length]))
-            return (enum statement_kind)kind;
-    }
-    return STATEMENT_OTHER;
-}
-
-const char *statement_kind_name(enum statement_kind kind)
-{
-    static const char *const names[] = {
-        [STATEMENT_SELECT] = "select",     [STATEMENT_INSERT] = "insert",
-        [STATEMENT_UPDATE] = "update",     [STATEMENT_DELETE] = "delete",
-        [STATEMENT_REPLACE] = "replace",   [STATEMENT_CALL] = "call",
-        [STATEMENT_BEGIN] = "begin",       [STATEMENT_COMMIT] = "commit",
-        [STATEMENT_ROLLBACK] = "rollback", [STATEMENT_OTHER] = "other"};
-
-    return names[kind];
-}
-
-/* The label `name` of this kind, made if it is new. -1 without memory. */
-static int find_label(struct program *program, const char *name,
-                      enum statement_kind kind, uint32_t *index, struct error *error)
-{
-    struct program_label *grown;
-
-    for (*index = 0; *index < program->label_count; (*index)++)
-        if (program->labels[*index].kind == kind &&
-            !strcmp(program->labels[*index].name, name))
-            return 0;
-    grown = array_extend(program->labels, program->label_count, sizeof *grown);
-    if (!grown)
-        return error_set_memory(error);
-    program->labels = grown;
-    grown[*index].name = strdup(name);
-    if (!grown[*index].name)
-        return error_set_memory(error);
-    grown[*index].kind = kind;
-    program->label_count++;
-    return 0;
-}
-
-/* Find `{name}` in `sql` from `from` on: its start, and its length with both braces. */
-static const char *find_placeholder(const char *from, size_t *length)
-{
-    for (const char *brace = strchr(from, '{'); brace; brace = strchr(brace + 1, '{')) {
-        const char *end = brace + 1;
-        while (isalnum((unsigned char)*end) || *end == '_')
-            end++;
-        if (*end == '}' && end > brace + 1) {
-            *length = (size_t)(end - brace) + 1;
-            return brace;
-        }
-    }
-    return NULL;
-}
-
-/* Split the SQL at its placeholder and find the register that it names. */
-static int set_sql(struct program *program, struct program_statement *statement,
-                   const char *sql, struct error *error)
-{
-    size_t length = 0;
-    const char *placeholder = find_placeholder(sql, &length);
-    const char *after = placeholder ? placeholder + length : "";
-    struct program_register *reg;
-    char *name;
-
-    statement->before =
-        placeholder ? strndup(sql, (size_t)(placeholder - sql)) : strdup(sql);
-    statement->after = strdup(after);
-    if (!statement->before || !statement->after)
-        return error_set_memory(error);
-    statement->variants = 1;
-    statement->variant_register = NO_REGISTER;
-    if (!placeholder)
-        return 0;
-    if (find_placeholder(after, &length))
-        return error_set(error, ERROR_INVALID,
-                         "a statement may have one {register} in its SQL: %s", sql);
-    name = strndup(placeholder + 1, length - 2);
-    if (!name)
-        return error_set_memory(error);
-    reg = source_register(program, name, error);
-    free(name);
-    if (!reg)
-        return -1;
-    statement->variant_register = register_index(program, reg);
-    return 0;
-}
-
-static uint32_t *resolve(struct program *program, const char *const *names,
-                         uint32_t count, struct error *error)
-{
-    uint32_t *indices = calloc(count ? count : 1, sizeof *indices);
-
-    if (!indices) {
-        error_set_memory(error);
-        return NULL;
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        struct program_register *reg = source_register(program, names[i], error);
-        if (!reg) {
-            free(indices);
-            return NULL;
-        }
-        indices[i] = register_index(program, reg);
-    }
-    return indices;
-}
-
-static int keep_columns(struct program *program, struct program_statement *statement,
-                        const struct execute_step *step, struct error *error)
-{
-    statement->kept = calloc(step->kept_count ? step->kept_count : 1, sizeof(uint32_t));
-    if (!statement->kept)
-        return error_set_memory(error);
-    statement->kept_count = step->kept_count;
-    for (uint32_t i = 0; i < step->kept_count; i++) {
-        struct program_register *reg =
-            target_register(program, step->kept[i], step->kept_types[i], error);
-        if (!reg)
-            return -1;
-        if (reg->type == VALUE_TEXT && reg->capacity < KEPT_TEXT_BYTES)
-            reg->capacity = KEPT_TEXT_BYTES;
-        reg->bounded = false;
-        reg->defined = true;
-        statement->kept[i] = register_index(program, reg);
-    }
-    return 0;
-}
-
-/* Add `statement` (taken over, also on failure) and the instruction that runs it. */
-static int add_statement(struct program *program, struct program_statement *statement,
-                         enum operation operation, struct error *error)
-{
-    struct instruction run = {.operation = operation, .a = program->statement_count};
-    struct program_statement *grown =
-        array_extend(program->statements, program->statement_count, sizeof *grown);
-
-    if (!grown) {
-        free_statement(statement);
-        return error_set_memory(error);
-    }
-    program->statements = grown;
-    grown[program->statement_count++] = *statement;
-    return program_emit(program, &run, error);
-}
-
-static int add_step(struct program *program, const struct execute_step *step,
-                    enum statement_mode mode, struct error *error)
-{
-    static const enum operation operations[] = {[MODE_PREPARED] = OP_EXECUTE,
-                                                [MODE_TEXT] = OP_EXECUTE,
-                                                [MODE_ROWS] = OP_APPEND_ROW};
-    struct program_statement statement = {.mode = mode,
-                                          .parameter_count = step->parameter_count,
-                                          .rollback_if_none = step->rollback_if_none};
-
-    if (find_label(program, step->name, kind_of_sql(step->sql), &statement.label,
-                   error))
-        return -1;
-    if (set_sql(program, &statement, step->sql, error))
-        goto cleanup;
-    statement.parameters =
-        resolve(program, step->parameters, step->parameter_count, error);
-    if (!statement.parameters || keep_columns(program, &statement, step, error))
-        goto cleanup;
-    return add_statement(program, &statement, operations[mode], error);
-cleanup:
-    free_statement(&statement);
-    return -1;
-}
-
-int program_execute(struct program *program, const struct execute_step *step,
-                    struct error *error)
-{
-    return add_step(program, step, MODE_PREPARED, error);
-}
-
-int program_append_row(struct program *program, const struct execute_step *step,
-                       struct error *error)
-{
-    if (!step->parameter_count)
-        return error_set(error, ERROR_INVALID, "'%s' inserts rows without columns",
-                         step->name);
-    return add_step(program, step, MODE_ROWS, error);
-}
-
-int program_control(struct program *program, enum statement_kind kind,
-                    struct error *error)
-{
-    const struct instruction end = {.operation = OP_ROLLED_BACK};
-    const struct execute_step step = {.name = statement_kind_name(kind),
-                                      .sql = statement_kind_name(kind)};
-
-    if (add_step(program, &step, MODE_TEXT, error))
-        return -1;
-    return kind == STATEMENT_ROLLBACK ? program_emit(program, &end, error) : 0;
 }
 
 int program_add_session(struct program *program, const char *sql, struct error *error)
@@ -512,51 +326,40 @@ int program_add_session(struct program *program, const char *sql, struct error *
     return 0;
 }
 
-int program_add_retry(struct program *program, uint32_t number, struct error *error)
+static int add_number(uint32_t **numbers, uint32_t *count, int64_t number,
+                      struct error *error)
 {
-    uint32_t *grown = array_extend(program->retry, program->retry_count, sizeof *grown);
+    uint32_t *grown;
 
+    if (number < 1 || number > UINT16_MAX)
+        return error_set(error, ERROR_INVALID, "%lld is no error number (1 to %d)",
+                         (long long)number, UINT16_MAX);
+    grown = array_extend(*numbers, *count, sizeof *grown);
     if (!grown)
         return error_set_memory(error);
-    program->retry = grown;
-    grown[program->retry_count++] = number;
+    *numbers = grown;
+    grown[(*count)++] = (uint32_t)number;
     return 0;
 }
 
-int program_add_tolerate(struct program *program, uint32_t number, struct error *error)
+int program_add_retry(struct program *program, int64_t number, struct error *error)
 {
-    uint32_t *grown =
-        array_extend(program->tolerate, program->tolerate_count, sizeof *grown);
-
-    if (!grown)
-        return error_set_memory(error);
-    program->tolerate = grown;
-    grown[program->tolerate_count++] = number;
-    return 0;
+    return add_number(&program->retry, &program->retry_count, number, error);
 }
 
-static int count_variants(const struct program *program,
-                          struct program_statement *statement, struct error *error)
+int program_add_tolerate(struct program *program, int64_t number, struct error *error)
 {
-    const struct program_register *reg;
+    return add_number(&program->tolerate, &program->tolerate_count, number, error);
+}
 
-    if (statement->variant_register == NO_REGISTER ||
-        statement->variant_register == REGISTER_WORKER)
-        return 0;
-    reg = &program->registers[statement->variant_register];
-    if (!reg->bounded)
+int program_set_reconnect(struct program *program, int64_t transactions,
+                          struct error *error)
+{
+    if (transactions < 0)
         return error_set(error, ERROR_INVALID,
-                         "{%s} in '%s{%s}%s' needs a register drawn by a generator of "
-                         "integers with bounds",
-                         reg->name, statement->before, reg->name, statement->after);
-    if (reg->high - reg->low >= VARIANTS_MAX)
-        return error_set(error, ERROR_INVALID,
-                         "{%s} ranges over %lld..%lld; at most %d forms of a statement "
-                         "are possible",
-                         reg->name, (long long)reg->low, (long long)reg->high,
-                         VARIANTS_MAX);
-    statement->variant_low = reg->low;
-    statement->variants = (uint32_t)(reg->high - reg->low) + 1;
+                         "workers cannot reconnect every %lld transactions",
+                         (long long)transactions);
+    program->reconnect_every = transactions;
     return 0;
 }
 
@@ -573,33 +376,14 @@ int program_finish(struct program *program, struct error *error)
         return error_set(error, ERROR_INVALID, "a workload needs a transaction");
     if (add_own_rollback(program, error))
         return -1;
-    for (uint32_t i = 0; i < program->statement_count; i++) {
-        struct program_statement *statement = &program->statements[i];
-        if (count_variants(program, statement, error))
+    for (uint32_t i = 0; i < program->statement_count; i++)
+        if (program_number_handles(program, &program->statements[i], error))
             return -1;
-        statement->first_handle = program->handle_count;
-        program->handle_count += statement->variants;
-    }
-    program->finished = true;
     return 0;
 }
 
-char *program_statement_sql(const struct program_statement *statement, uint32_t variant,
-                            uint32_t worker)
+bool program_needs_server(const struct program *program)
 {
-    enum { NUMBER_BYTES = 24 };
-    size_t size = strlen(statement->before) + strlen(statement->after) + NUMBER_BYTES;
-    char *sql = malloc(size);
-    int64_t number = statement->variant_low + variant;
-
-    if (!sql)
-        return NULL;
-    if (statement->variant_register == NO_REGISTER)
-        snprintf(sql, size, "%s", statement->before);
-    else
-        snprintf(sql, size, "%s%lld%s", statement->before,
-                 (long long)(statement->variant_register == REGISTER_WORKER ? worker
-                                                                            : number),
-                 statement->after);
-    return sql;
+    /* Only the workers' own ROLLBACK is left in a program without statements. */
+    return program->statement_count > 1 || program->session_count;
 }

@@ -9,7 +9,6 @@
 #ifndef BENCHKIT_PROGRAM_H
 #define BENCHKIT_PROGRAM_H
 
-#include "generator.h"
 #include "value.h"
 
 #include <stdbool.h>
@@ -17,6 +16,7 @@
 #include <stdint.h>
 
 struct error;
+struct generator;
 
 /* What an instruction does with its operands `a`, `b` and `number`. */
 enum operation {
@@ -78,7 +78,7 @@ enum statement_mode {
     MODE_ROWS      /* a batch of rows */
 };
 
-enum { NO_REGISTER = UINT32_MAX };
+#define NO_REGISTER UINT32_MAX
 
 /* One statement, in `variants` forms: {register} in its SQL is replaced by each value
  * of that register. Without one there is a single form. */
@@ -128,7 +128,6 @@ struct program {
     uint32_t handle_count; /* statements x variants */
     uint32_t rollback;     /* the ROLLBACK that workers send after an error */
     int64_t reconnect_every;
-    bool finished;
 };
 
 /* Built-in registers, present in every program. */
@@ -183,17 +182,17 @@ int program_end_repeat(struct program *program, uint32_t mark, struct error *err
  * program_begin_branch, its steps, program_end_branch; then program_end_choose. */
 struct choose_block {
     uint32_t choice;
-    uint32_t branch;    /* the next one */
-    uint32_t *jumps;    /* instruction at the end of each branch; owned */
-    bool *defined;      /* registers defined before the choice; owned */
-    bool *defined_all;  /* ... and in every branch so far; owned */
-    uint32_t registers; /* length of both */
+    uint32_t branch;      /* the next one */
+    uint32_t *jumps;      /* instruction at the end of each branch; owned */
+    bool *before;         /* registers with a value before the choice; owned */
+    uint32_t registers;   /* how many there were then */
+    uint32_t *defined_in; /* by register: branches that end with a value; owned */
+    uint32_t counted;     /* registers there */
 };
 
 int program_begin_choose(struct program *program, const double *weights, uint32_t count,
                          struct choose_block *block, struct error *error);
-int program_begin_branch(struct program *program, struct choose_block *block,
-                         struct error *error);
+void program_begin_branch(struct program *program, struct choose_block *block);
 int program_end_branch(struct program *program, struct choose_block *block,
                        struct error *error);
 void program_end_choose(struct program *program, struct choose_block *block);
@@ -201,15 +200,18 @@ void program_end_choose(struct program *program, struct choose_block *block);
 int program_add_session(struct program *program, const char *sql, struct error *error);
 
 /* Error numbers to retry or to tolerate. */
-int program_add_retry(struct program *program, uint32_t number, struct error *error);
-int program_add_tolerate(struct program *program, uint32_t number, struct error *error);
+int program_add_retry(struct program *program, int64_t number, struct error *error);
+int program_add_tolerate(struct program *program, int64_t number, struct error *error);
+
+/* Log in anew after every so many transactions; 0: never. */
+int program_set_reconnect(struct program *program, int64_t transactions,
+                          struct error *error);
 
 /* Check the whole; nothing may be added afterwards. */
 int program_finish(struct program *program, struct error *error);
 
-/* One more instruction; for the two files that build programs. */
-int program_emit(struct program *program, const struct instruction *instruction,
-                 struct error *error);
+/* False for a program that executes no statement at all. */
+bool program_needs_server(const struct program *program);
 
 /* The text of variant `variant` of a statement for worker `worker` (from 1) into a
  * buffer that the caller frees. */

@@ -5,7 +5,9 @@
 
 #include "array.h"
 #include "error.h"
+#include "program_build.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,9 +52,10 @@ static int set_weights(struct program_choice *choice, const double *weights,
     if (!choice->cumulative || !choice->targets)
         return error_set_memory(error);
     for (uint32_t i = 0; i < count; i++) {
-        if (!(weights[i] > 0) || weights[i] > 1e9)
+        if (!program_weight_is_fine(weights[i]))
             return error_set(error, ERROR_INVALID,
-                             "branch %u of a choice has weight %g; it must be above 0",
+                             "branch %u of a choice has weight %g; it must be above 0 "
+                             "and at most 1e9",
                              i + 1, weights[i]);
         sum += weights[i];
         choice->cumulative[i] = sum;
@@ -64,14 +67,11 @@ static int save_defined(struct program *program, struct choose_block *block,
                         struct error *error)
 {
     block->registers = program->register_count;
-    block->defined = calloc(block->registers, sizeof *block->defined);
-    block->defined_all = calloc(block->registers, sizeof *block->defined_all);
-    if (!block->defined || !block->defined_all)
+    block->before = calloc(block->registers, sizeof *block->before);
+    if (!block->before)
         return error_set_memory(error);
-    for (uint32_t i = 0; i < block->registers; i++) {
-        block->defined[i] = program->registers[i].defined;
-        block->defined_all[i] = true;
-    }
+    for (uint32_t i = 0; i < block->registers; i++)
+        block->before[i] = program->registers[i].defined;
     return 0;
 }
 
@@ -98,36 +98,52 @@ int program_begin_choose(struct program *program, const double *weights, uint32_
     return emit_blank(program, OP_CHOOSE, block->choice, error);
 }
 
-int program_begin_branch(struct program *program, struct choose_block *block,
-                         struct error *error)
+void program_begin_branch(struct program *program, struct choose_block *block)
 {
     struct program_choice *choice = &program->choices[block->choice];
 
-    if (block->branch >= choice->count)
-        return error_set(error, ERROR_INTERNAL, "a branch too many");
+    assert(block->branch < choice->count);
     choice->targets[block->branch] = program->instruction_count;
     for (uint32_t i = 0; i < program->register_count; i++)
-        program->registers[i].defined = i < block->registers && block->defined[i];
+        program->registers[i].defined = i < block->registers && block->before[i];
+}
+
+static int count_defined(struct program *program, struct choose_block *block,
+                         struct error *error)
+{
+    uint32_t count = program->register_count;
+    uint32_t *grown = realloc(block->defined_in, count * sizeof *grown);
+
+    if (!grown)
+        return error_set_memory(error);
+    block->defined_in = grown;
+    while (block->counted < count)
+        grown[block->counted++] = 0;
+    for (uint32_t i = 0; i < count; i++)
+        grown[i] += program->registers[i].defined;
     return 0;
 }
 
 int program_end_branch(struct program *program, struct choose_block *block,
                        struct error *error)
 {
-    for (uint32_t i = 0; i < block->registers; i++)
-        block->defined_all[i] = block->defined_all[i] && program->registers[i].defined;
-    block->jumps[block->branch++] = program->instruction_count;
-    return emit_blank(program, OP_JUMP, 0, error);
+    uint32_t jump = program->instruction_count;
+
+    if (count_defined(program, block, error) || emit_blank(program, OP_JUMP, 0, error))
+        return -1;
+    block->jumps[block->branch++] = jump;
+    return 0;
 }
 
 void program_end_choose(struct program *program, struct choose_block *block)
 {
-    for (uint32_t i = 0; block->jumps && i < block->branch; i++)
+    for (uint32_t i = 0; i < block->branch; i++)
         program->instructions[block->jumps[i]].b = program->instruction_count;
-    for (uint32_t i = 0; block->defined_all && i < program->register_count; i++)
-        program->registers[i].defined = i < block->registers && block->defined_all[i];
+    for (uint32_t i = 0; i < program->register_count; i++)
+        program->registers[i].defined =
+            i < block->counted && block->defined_in[i] == block->branch;
     free(block->jumps);
-    free(block->defined);
-    free(block->defined_all);
+    free(block->before);
+    free(block->defined_in);
     memset(block, 0, sizeof *block);
 }

@@ -4,13 +4,14 @@
  * The GIL is released while the server works. A connection serves one thread at a
  * time; a second thread gets an error, not a corrupted protocol.
  */
-#include "py_state.h"
 #include "py_endpoint.h"
+#include "py_state.h"
 
 #include "connection.h"
 #include "error.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 struct py_connection {
     PyObject_HEAD struct connection *connection; /* NULL once closed */
@@ -40,8 +41,11 @@ static PyObject *connection_create(PyTypeObject *type, PyObject *arguments,
     }
     if (endpoint_from_keywords(keywords, &endpoint))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS status = connection_open(&endpoint, &connection, &error);
-    Py_END_ALLOW_THREADS if (status) return raise_error(state_of_type(type), &error);
+    Py_BEGIN_ALLOW_THREADS
+        status = connection_open(&endpoint, &connection, &error);
+    Py_END_ALLOW_THREADS
+    if (status)
+        return raise_error(state_of_type(type), &error);
     self = (struct py_connection *)type->tp_alloc(type, 0);
     if (!self) {
         connection_close(connection);
@@ -51,14 +55,26 @@ static PyObject *connection_create(PyTypeObject *type, PyObject *arguments,
     return (PyObject *)self;
 }
 
+static PyObject *raise_busy(const struct py_connection *self)
+{
+    struct error error;
+
+    error_set_database(&error, 0, "", "the connection is in use by another thread");
+    return raise_error(state_of_type(Py_TYPE(self)), &error);
+}
+
 static PyObject *connection_py_close(struct py_connection *self,
                                      PyObject *Py_UNUSED(ignored))
 {
     struct connection *connection = self->connection;
 
+    if (self->busy)
+        return raise_busy(self);
     self->connection = NULL;
-    Py_BEGIN_ALLOW_THREADS connection_close(connection);
-    Py_END_ALLOW_THREADS Py_RETURN_NONE;
+    Py_BEGIN_ALLOW_THREADS
+        connection_close(connection);
+    Py_END_ALLOW_THREADS
+    Py_RETURN_NONE;
 }
 
 static void connection_dealloc(struct py_connection *self)
@@ -136,15 +152,17 @@ static struct connection *enter(struct py_connection *self)
 {
     struct error error;
 
-    if (self->connection && !self->busy) {
-        self->busy = true;
-        return self->connection;
+    if (self->busy) {
+        raise_busy(self);
+        return NULL;
     }
-    error_set_database(&error, 0, "",
-                       self->connection ? "the connection is in use by another thread"
-                                        : "the connection is closed");
-    raise_error(state_of_type(Py_TYPE(self)), &error);
-    return NULL;
+    if (!self->connection) {
+        error_set_database(&error, 0, "", "the connection is closed");
+        raise_error(state_of_type(Py_TYPE(self)), &error);
+        return NULL;
+    }
+    self->busy = true;
+    return self->connection;
 }
 
 /* Run `sql` into `collector`; 0, or -1 with an exception set. */

@@ -5,7 +5,6 @@
  * signals, so that Ctrl-C stops a run at once and what was measured can still be read.
  */
 #include "py_endpoint.h"
-#include "py_histogram.h"
 #include "py_program.h"
 #include "py_result.h"
 #include "py_state.h"
@@ -14,7 +13,6 @@
 #include "connection.h"
 #include "driver.h"
 #include "error.h"
-#include "program.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -27,8 +25,8 @@ struct py_driver {
     PyObject *endpoint_dict; /* keeps the endpoint's strings alive; or NULL */
     const struct program *compiled;
     struct endpoint endpoint;
-    bool running; /* inside run(), perhaps in another thread */
-    bool ended;
+    bool started; /* run() has been called, perhaps in another thread */
+    bool ended;   /* there is a result */
 };
 
 static int seconds_to_ns(double seconds, const char *name, int64_t *ns)
@@ -61,6 +59,11 @@ static int driver_setup(struct py_driver *self, struct module_state *state,
 {
     struct error error;
 
+    if (endpoint != Py_None && !PyDict_Check(endpoint)) {
+        PyErr_Format(PyExc_TypeError, "endpoint is a dict or None, not %R",
+                     Py_TYPE(endpoint));
+        return -1;
+    }
     if (endpoint != Py_None) {
         self->endpoint_dict = PyDict_Copy(endpoint);
         if (!self->endpoint_dict ||
@@ -82,26 +85,28 @@ static PyObject *driver_create(PyTypeObject *type, PyObject *arguments,
                             "warmup_s",     "duration_s", "interval_s", "drain_s",
                             "transactions", NULL};
     struct module_state *state = state_of_type(type);
-    struct driver_options options = {.workers = 1};
+    struct driver_options options = {0};
+    const struct program *compiled;
     struct times times = {.interval_s = 1, .drain_s = 30};
+    long long threads = 1, transactions = 0;
     unsigned long long seed = 0;
-    long long transactions = 0;
     PyObject *program, *endpoint;
     struct py_driver *self;
 
     if (!PyArg_ParseTupleAndKeywords(
-            arguments, keywords, "OO|$IKddddL:Driver", names, &program, &endpoint,
-            &options.workers, &seed, &times.warmup_s, &times.duration_s,
-            &times.interval_s, &times.drain_s, &transactions) ||
-        set_times(&options, &times) || !program_of(state, program))
+            arguments, keywords, "OO|$LKddddL:Driver", names, &program, &endpoint,
+            &threads, &seed, &times.warmup_s, &times.duration_s, &times.interval_s,
+            &times.drain_s, &transactions) ||
+        set_times(&options, &times) || !(compiled = program_of(state, program)))
         return NULL;
+    options.workers = threads;
     options.seed = seed;
     options.transactions = transactions;
     self = (struct py_driver *)type->tp_alloc(type, 0);
     if (!self)
         return NULL;
     self->program = Py_NewRef(program);
-    self->compiled = program_of(state, program);
+    self->compiled = compiled;
     if (driver_setup(self, state, &options, endpoint))
         Py_CLEAR(self);
     return (PyObject *)self;
@@ -113,8 +118,10 @@ static void driver_dealloc(struct py_driver *self)
     struct driver *driver = self->driver;
 
     self->driver = NULL;
-    Py_BEGIN_ALLOW_THREADS driver_free(driver);
-    Py_END_ALLOW_THREADS Py_XDECREF(self->program);
+    Py_BEGIN_ALLOW_THREADS
+        driver_free(driver);
+    Py_END_ALLOW_THREADS
+    Py_XDECREF(self->program);
     Py_XDECREF(self->endpoint_dict);
     type->tp_free(self);
     Py_DECREF(type);
@@ -160,9 +167,10 @@ static enum driver_event control(struct py_driver *self, PyObject *callback,
     enum driver_event event;
 
     do {
-        Py_BEGIN_ALLOW_THREADS event =
-            driver_wait(self->driver, SIGNAL_CHECK_NS, error);
-        Py_END_ALLOW_THREADS if (event == DRIVER_INTERVAL)
+        Py_BEGIN_ALLOW_THREADS
+            event = driver_wait(self->driver, SIGNAL_CHECK_NS, error);
+        Py_END_ALLOW_THREADS
+        if (event == DRIVER_INTERVAL)
             tell_interval(self, callback);
         if (PyErr_Occurred() || PyErr_CheckSignals()) {
             set_aside(pending);
@@ -177,22 +185,24 @@ static int start(struct py_driver *self)
     struct error error;
     int status;
 
-    if (self->running || self->ended) {
-        PyErr_SetString(PyExc_RuntimeError, "a driver runs once");
+    if (self->started) {
+        PyErr_SetString(PyExc_RuntimeError, "a driver runs once; make a new one");
         return -1;
     }
-    self->running = true;
-    Py_BEGIN_ALLOW_THREADS status = driver_start(self->driver, &error);
-    Py_END_ALLOW_THREADS if (!status) return 0;
-    self->running = false;
-    raise_error(state_of_type(Py_TYPE(self)), &error);
-    return -1;
+    self->started = true;
+    Py_BEGIN_ALLOW_THREADS
+        status = driver_start(self->driver, &error);
+    Py_END_ALLOW_THREADS
+    if (status)
+        raise_error(state_of_type(Py_TYPE(self)), &error);
+    return status;
 }
 
 static PyObject *driver_py_run(struct py_driver *self, PyObject *arguments,
                                PyObject *keywords)
 {
     static char *names[] = {"on_interval", NULL};
+    const struct module_state *state = state_of_type(Py_TYPE(self));
     PyObject *callback = Py_None;
     struct pending pending = {0};
     struct error error;
@@ -202,15 +212,14 @@ static PyObject *driver_py_run(struct py_driver *self, PyObject *arguments,
         start(self))
         return NULL;
     event = control(self, callback, &pending, &error);
-    self->running = false;
     self->ended = event == DRIVER_ENDED;
     if (pending.type) {
         PyErr_Restore(pending.type, pending.value, pending.trace);
         return NULL;
     }
     if (event == DRIVER_FAILED)
-        return raise_error(state_of_type(Py_TYPE(self)), &error);
-    return result_summary(state_of_type(Py_TYPE(self)), self->driver, self->compiled);
+        return raise_error(state, &error);
+    return result_summary(state, self->driver, self->compiled);
 }
 
 static PyObject *driver_py_result(struct py_driver *self, PyObject *Py_UNUSED(ignored))
@@ -226,17 +235,20 @@ static PyObject *driver_py_stop(struct py_driver *self, PyObject *Py_UNUSED(igno
     Py_RETURN_NONE;
 }
 
-PyDoc_STRVAR(run_doc,
-             "run($self, /, on_interval=None)\n--\n\n"
-             "Run to the end and return result().\n\n"
-             "on_interval(row, histograms) is called about once per interval with the\n"
-             "row as a dict and [(tag, Histogram)]. An exception from it, or Ctrl-C,\n"
-             "stops the run within 0.2 s and is raised; result() then holds what was\n"
-             "measured. Raises DatabaseError when workers cannot connect or prepare.");
+PyDoc_STRVAR(
+    run_doc,
+    "run($self, /, on_interval=None)\n--\n\n"
+    "Run to the end and return result().\n\n"
+    "on_interval(row, histograms) is called about once per interval with the\n"
+    "row as a dict and [(tag, Histogram)]. An exception from it, or Ctrl-C,\n"
+    "stops the run within 0.2 s (it still gets the last rows) and is raised;\n"
+    "result() then holds what was measured. Raises DatabaseError when workers\n"
+    "cannot connect or prepare, RunError when stopped before all have.");
 PyDoc_STRVAR(result_doc,
              "result($self, /)\n--\n\n"
              "What was measured, as a dict; None before the run has ended.");
-PyDoc_STRVAR(stop_doc, "stop($self, /)\n--\n\nStop the run soon, from any thread.");
+PyDoc_STRVAR(stop_doc, "stop($self, /)\n--\n\nStop the run soon, from any thread; no "
+                       "effect once it has ended.");
 PyDoc_STRVAR(
     driver_doc,
     "Driver(program, endpoint, *, threads=1, seed=0, warmup_s=0.0,\n"

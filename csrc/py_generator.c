@@ -274,12 +274,13 @@ static PyObject *draw_integers(struct drawing *drawing)
     if (!array)
         return NULL;
     numbers = PyArray_DATA((PyArrayObject *)array);
-    Py_BEGIN_ALLOW_THREADS for (Py_ssize_t i = 0; i < drawing->count; i++)
-    {
-        draw_at(drawing, i);
-        numbers[i] = drawing->value.integer;
-    }
-    Py_END_ALLOW_THREADS return array;
+    Py_BEGIN_ALLOW_THREADS
+        for (Py_ssize_t i = 0; i < drawing->count; i++) {
+            draw_at(drawing, i);
+            numbers[i] = drawing->value.integer;
+        }
+    Py_END_ALLOW_THREADS
+    return array;
 }
 
 static PyObject *draw_reals(struct drawing *drawing)
@@ -291,12 +292,13 @@ static PyObject *draw_reals(struct drawing *drawing)
     if (!array)
         return NULL;
     numbers = PyArray_DATA((PyArrayObject *)array);
-    Py_BEGIN_ALLOW_THREADS for (Py_ssize_t i = 0; i < drawing->count; i++)
-    {
-        draw_at(drawing, i);
-        numbers[i] = drawing->value.real;
-    }
-    Py_END_ALLOW_THREADS return array;
+    Py_BEGIN_ALLOW_THREADS
+        for (Py_ssize_t i = 0; i < drawing->count; i++) {
+            draw_at(drawing, i);
+            numbers[i] = drawing->value.real;
+        }
+    Py_END_ALLOW_THREADS
+    return array;
 }
 
 static PyObject *draw_texts(struct drawing *drawing)

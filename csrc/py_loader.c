@@ -11,31 +11,49 @@
 #include "generator.h"
 #include "loader.h"
 
+#include <string.h>
+
 enum { WAIT_NS = 50 * 1000 * 1000 };
 
-/* Tables with all that they point at, made from Python and freed as one. */
+/* Tables with all that they point at: made from Python, but independent of it, since
+ * the callback may change the lists that they came from. */
 struct tables {
     struct load_table *items;
     uint32_t count;
 };
 
-static void free_columns(const struct load_table *table)
+static void table_fini(struct load_table *table)
 {
-    /* The loader sees its columns as const; here they are owned. */
+    /* The loader sees all this as const; here it is owned. */
     struct generator *columns = (struct generator *)table->columns;
 
-    for (uint32_t i = 0; columns && i < table->column_count; i++)
+    for (uint32_t i = 0; i < table->column_count; i++)
         generator_fini(&columns[i]);
+    for (uint32_t i = 0; i < table->finish_count; i++)
+        PyMem_Free((void *)table->finish[i]);
     PyMem_Free(columns);
+    PyMem_Free((void *)table->finish);
+    PyMem_Free((void *)table->insert);
 }
 
 static void tables_fini(struct tables *tables)
 {
-    for (uint32_t i = 0; tables->items && i < tables->count; i++) {
-        free_columns(&tables->items[i]);
-        PyMem_Free((void *)tables->items[i].finish);
-    }
+    for (uint32_t i = 0; i < tables->count; i++)
+        table_fini(&tables->items[i]);
     PyMem_Free(tables->items);
+}
+
+/* A copy for PyMem_Free(); NULL with an exception set. */
+static const char *copy_text(const char *text)
+{
+    size_t size = strlen(text) + 1;
+    char *copy = PyMem_Malloc(size);
+
+    if (copy)
+        memcpy(copy, text, size);
+    else
+        PyErr_NoMemory();
+    return copy;
 }
 
 /* [(kind, {argument: value}), ...] */
@@ -48,44 +66,53 @@ static int set_columns(struct load_table *table, PyObject *list, uint64_t seed,
     if (!columns)
         return error_set_memory(error);
     table->columns = columns;
-    table->column_count = (uint32_t)count;
-    for (Py_ssize_t i = 0; i < count; i++)
+    for (Py_ssize_t i = 0; i < count; i++) {
         if (generator_from_python(PyList_GET_ITEM(list, i), seed, &columns[i], error))
             return -1;
-    return 0;
-}
-
-static int set_finish(struct load_table *table, PyObject *list, struct error *error)
-{
-    Py_ssize_t count = PyList_GET_SIZE(list);
-    const char **finish = PyMem_Calloc((size_t)count + 1, sizeof *finish);
-
-    if (!finish)
-        return error_set_memory(error);
-    table->finish = finish;
-    table->finish_count = (uint32_t)count;
-    for (Py_ssize_t i = 0; i < count; i++) {
-        finish[i] = PyUnicode_AsUTF8(PyList_GET_ITEM(list, i));
-        if (!finish[i])
-            return -1;
+        table->column_count++;
     }
     return 0;
 }
 
-/* (insert, [column], rows, [statement]); text is borrowed from the tuple. */
+static int set_finish(struct load_table *table, PyObject *list)
+{
+    Py_ssize_t count = PyList_GET_SIZE(list);
+    const char **finish = PyMem_Calloc((size_t)count + 1, sizeof *finish);
+
+    if (!finish) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    table->finish = finish;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        const char *text = PyUnicode_AsUTF8(PyList_GET_ITEM(list, i));
+        if (!text || !(finish[i] = copy_text(text)))
+            return -1;
+        table->finish_count++;
+    }
+    return 0;
+}
+
+/* (insert, [column], rows, [statement]) */
 static int set_table(struct load_table *table, PyObject *item, uint64_t seed,
                      struct error *error)
 {
     PyObject *columns, *finish;
-    unsigned long long rows;
+    const char *insert;
+    long long rows;
 
-    if (!PyArg_ParseTuple(item, "sO!KO!:table", &table->insert, &PyList_Type, &columns,
-                          &rows, &PyList_Type, &finish))
+    if (!PyArg_ParseTuple(item, "sO!LO!:table", &insert, &PyList_Type, &columns, &rows,
+                          &PyList_Type, &finish))
         return -1;
-    table->rows = rows;
+    if (rows < 0)
+        return error_set(error, ERROR_INVALID, "a table cannot have %lld rows: %s",
+                         rows, insert);
     if (rows && !PyList_GET_SIZE(columns))
-        return error_set(error, ERROR_INVALID, "no columns to fill: %s", table->insert);
-    return set_columns(table, columns, seed, error) || set_finish(table, finish, error)
+        return error_set(error, ERROR_INVALID, "no columns to fill: %s", insert);
+    table->rows = (uint64_t)rows;
+    table->insert = copy_text(insert);
+    return !table->insert || set_columns(table, columns, seed, error) ||
+                   set_finish(table, finish)
                ? -1
                : 0;
 }
@@ -93,13 +120,16 @@ static int set_table(struct load_table *table, PyObject *item, uint64_t seed,
 static int tables_init(struct tables *tables, PyObject *list, uint64_t seed,
                        struct error *error)
 {
-    tables->count = (uint32_t)PyList_GET_SIZE(list);
-    tables->items = PyMem_Calloc((size_t)tables->count + 1, sizeof *tables->items);
+    Py_ssize_t count = PyList_GET_SIZE(list);
+
+    tables->items = PyMem_Calloc((size_t)count + 1, sizeof *tables->items);
     if (!tables->items)
         return error_set_memory(error);
-    for (uint32_t i = 0; i < tables->count; i++)
+    for (Py_ssize_t i = 0; i < count; i++) {
+        tables->count++;
         if (set_table(&tables->items[i], PyList_GET_ITEM(list, i), seed, error))
             return -1;
+    }
     return 0;
 }
 
@@ -124,15 +154,19 @@ static int control(struct loader *loader, PyObject *callback, struct error *erro
     enum loader_event event = LOADER_RUNNING;
     int status;
 
-    Py_BEGIN_ALLOW_THREADS status = loader_start(loader, error);
-    Py_END_ALLOW_THREADS while (!status && event == LOADER_RUNNING)
-    {
-        Py_BEGIN_ALLOW_THREADS event = loader_wait(loader, WAIT_NS, error);
-        Py_END_ALLOW_THREADS status =
-            event == LOADER_FAILED ? -1 : tell_progress(loader, callback);
+    Py_BEGIN_ALLOW_THREADS
+        status = loader_start(loader, error);
+    Py_END_ALLOW_THREADS
+    while (!status && event == LOADER_RUNNING) {
+        Py_BEGIN_ALLOW_THREADS
+            event = loader_wait(loader, WAIT_NS, error);
+        Py_END_ALLOW_THREADS
+        status = event == LOADER_FAILED ? -1 : tell_progress(loader, callback);
     }
-    Py_BEGIN_ALLOW_THREADS loader_free(loader);
-    Py_END_ALLOW_THREADS return status;
+    Py_BEGIN_ALLOW_THREADS
+        loader_free(loader);
+    Py_END_ALLOW_THREADS
+    return status;
 }
 
 const char loader_load_doc[] =
@@ -141,33 +175,51 @@ const char loader_load_doc[] =
     "on_progress(rows) is called about every 50 ms. The data depend on the seed, not\n"
     "on the number of threads. Raises DatabaseError, WorkloadError; Ctrl-C stops it.";
 
+/* Load with all that Python has given; 0, or -1 as above. */
+static int load(PyObject *where, PyObject *list, struct load_options *options,
+                PyObject *callback, struct error *error)
+{
+    struct endpoint endpoint;
+    struct tables tables = {0};
+    struct loader *loader = NULL;
+    int status = endpoint_from_keywords(where, &endpoint);
+
+    if (!status)
+        status = tables_init(&tables, list, options->seed, error);
+    options->endpoint = &endpoint;
+    options->tables = tables.items;
+    options->table_count = tables.count;
+    if (!status)
+        status = loader_new(options, &loader, error);
+    if (!status)
+        status = control(loader, callback, error);
+    tables_fini(&tables);
+    return status;
+}
+
 PyObject *loader_py_load(PyObject *module, PyObject *arguments, PyObject *keywords)
 {
     static char *names[] = {"endpoint", "tables",      "threads",
                             "seed",     "on_progress", NULL};
-    struct module_state *state = PyModule_GetState(module);
-    struct tables tables = {0};
-    struct loader *loader = NULL;
-    struct endpoint endpoint;
+    struct load_options options = {0};
     struct error error = {0};
     PyObject *where, *list, *callback = Py_None;
-    unsigned int threads = 1;
     unsigned long long seed = 0;
+    long long threads = 1;
     int status;
 
-    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "O!O!|$IKO:load", names,
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "O!O!|$LKO:load", names,
                                      &PyDict_Type, &where, &PyList_Type, &list,
-                                     &threads, &seed, &callback) ||
-        endpoint_from_keywords(where, &endpoint))
+                                     &threads, &seed, &callback))
         return NULL;
-    status = tables_init(&tables, list, seed, &error);
-    if (!status)
-        status = loader_new(&endpoint, tables.items, tables.count, threads, seed,
-                            &loader, &error);
-    if (!status)
-        status = control(loader, callback, &error);
-    tables_fini(&tables);
+    where = PyDict_Copy(where); /* keeps the endpoint's strings */
+    if (!where)
+        return NULL;
+    options.threads = threads;
+    options.seed = seed;
+    status = load(where, list, &options, callback, &error);
+    Py_DECREF(where);
     if (!status)
         Py_RETURN_NONE;
-    return PyErr_Occurred() ? NULL : raise_error(state, &error);
+    return PyErr_Occurred() ? NULL : raise_error(PyModule_GetState(module), &error);
 }

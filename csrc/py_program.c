@@ -4,9 +4,13 @@
  */
 #include "py_program.h"
 
-#include "error.h"
-#include "program.h"
 #include "py_generator.h"
+
+#include "error.h"
+#include "generator.h"
+#include "program.h"
+
+#include <string.h>
 
 struct py_program {
     PyObject_HEAD struct program *program;
@@ -71,7 +75,7 @@ static const char **list_texts(PyObject *list, uint32_t *count)
     return texts;
 }
 
-static int register_type(const char *name, enum value_type *type)
+static int register_type(const char *name, enum value_type *type, struct error *error)
 {
     static const char *const names[] = {
         [VALUE_INTEGER] = "integer", [VALUE_REAL] = "real", [VALUE_TEXT] = "text"};
@@ -81,14 +85,13 @@ static int register_type(const char *name, enum value_type *type)
             *type = (enum value_type)i;
             return 0;
         }
-    PyErr_Format(PyExc_ValueError,
-                 "a kept column is 'integer', 'real' or 'text', not '%s'", name);
-    return -1;
+    return error_set(error, ERROR_INVALID,
+                     "a kept column is 'integer', 'real' or 'text', not '%s'", name);
 }
 
 /* Split [(register, type), ...] into two arrays that the caller frees. */
 static int kept_columns(PyObject *list, const char ***names, enum value_type **types,
-                        uint32_t *count)
+                        uint32_t *count, struct error *error)
 {
     Py_ssize_t size = PyList_Size(list);
 
@@ -104,7 +107,7 @@ static int kept_columns(PyObject *list, const char ***names, enum value_type **t
         const char *type;
         if (!PyArg_ParseTuple(PyList_GET_ITEM(list, i), "ss:keep", &(*names)[i],
                               &type) ||
-            register_type(type, &(*types)[i]))
+            register_type(type, &(*types)[i], error))
             return -1;
     }
     *count = (uint32_t)size;
@@ -127,7 +130,8 @@ static int walk_execute(struct walk *walk, PyObject *step)
         return -1;
     execute.rollback_if_none = rollback_if_none;
     execute.parameters = list_texts(parameters, &execute.parameter_count);
-    if (!execute.parameters || kept_columns(kept, &names, &types, &execute.kept_count))
+    if (!execute.parameters ||
+        kept_columns(kept, &names, &types, &execute.kept_count, &walk->error))
         goto cleanup;
     execute.kept = names;
     execute.kept_types = types;
@@ -191,8 +195,8 @@ static int walk_branches(struct walk *walk, PyObject *branches,
 {
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(branches); i++) {
         PyObject *steps = PyTuple_GetItem(PyList_GET_ITEM(branches, i), 1);
-        if (!steps || program_begin_branch(walk->program, block, &walk->error) ||
-            walk_steps(walk, steps) ||
+        program_begin_branch(walk->program, block);
+        if (!steps || walk_steps(walk, steps) ||
             program_end_branch(walk->program, block, &walk->error))
             return -1;
     }
@@ -286,36 +290,25 @@ static int walk_session(struct walk *walk, PyObject *item)
     return sql ? program_add_session(walk->program, sql, &walk->error) : -1;
 }
 
-static int walk_number(PyObject *item, uint32_t *number)
+static int walk_number(struct walk *walk, PyObject *item,
+                       int (*add)(struct program *program, int64_t number,
+                                  struct error *error))
 {
-    long value = PyLong_AsLong(item);
+    long long number = PyLong_AsLongLong(item);
 
-    if (value == -1 && PyErr_Occurred())
+    if (number == -1 && PyErr_Occurred())
         return -1;
-    if (value < 1 || value > UINT16_MAX) {
-        PyErr_Format(PyExc_ValueError, "%ld is no error number (1 to 65535)", value);
-        return -1;
-    }
-    *number = (uint32_t)value;
-    return 0;
+    return add(walk->program, number, &walk->error);
 }
 
 static int walk_retry(struct walk *walk, PyObject *item)
 {
-    uint32_t number;
-
-    return walk_number(item, &number)
-               ? -1
-               : program_add_retry(walk->program, number, &walk->error);
+    return walk_number(walk, item, program_add_retry);
 }
 
 static int walk_tolerate(struct walk *walk, PyObject *item)
 {
-    uint32_t number;
-
-    return walk_number(item, &number)
-               ? -1
-               : program_add_tolerate(walk->program, number, &walk->error);
+    return walk_number(walk, item, program_add_tolerate);
 }
 
 /* Apply `visit` to every item of the list spec[key]. */
@@ -338,13 +331,12 @@ static int walk_spec(struct walk *walk, PyObject *spec)
 {
     PyObject *every = PyDict_GetItemString(spec, "reconnect_every");
 
+    if (every && walk_number(walk, every, program_set_reconnect))
+        return -1;
     if (walk_list(walk, spec, "transactions", walk_transaction) ||
         walk_list(walk, spec, "session", walk_session) ||
         walk_list(walk, spec, "retry", walk_retry) ||
         walk_list(walk, spec, "tolerate", walk_tolerate))
-        return -1;
-    walk->program->reconnect_every = every ? PyLong_AsLongLong(every) : 0;
-    if (PyErr_Occurred())
         return -1;
     return program_finish(walk->program, &walk->error);
 }
@@ -392,7 +384,8 @@ const struct program *program_of(const struct module_state *state, PyObject *obj
     return NULL;
 }
 
-static PyObject *program_handles(struct py_program *self, void *Py_UNUSED(closure))
+static PyObject *get_prepared_statements(struct py_program *self,
+                                         void *Py_UNUSED(closure))
 {
     uint32_t prepared = 0;
 
@@ -402,17 +395,15 @@ static PyObject *program_handles(struct py_program *self, void *Py_UNUSED(closur
     return PyLong_FromUnsignedLong(prepared);
 }
 
-static PyObject *program_needs_server(struct py_program *self, void *Py_UNUSED(closure))
+static PyObject *get_needs_server(struct py_program *self, void *Py_UNUSED(closure))
 {
-    /* Only the workers' own ROLLBACK is left in a program without statements. */
-    return PyBool_FromLong(self->program->statement_count > 1 ||
-                           self->program->session_count);
+    return PyBool_FromLong(program_needs_server(self->program));
 }
 
 static PyGetSetDef program_attributes[] = {
-    {"prepared_statements", (getter)program_handles, NULL,
+    {"prepared_statements", (getter)get_prepared_statements, NULL,
      "Prepared statements that each worker holds open.", NULL},
-    {"needs_server", (getter)program_needs_server, NULL,
+    {"needs_server", (getter)get_needs_server, NULL,
      "False for a program that executes no statement at all.", NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 

@@ -9,11 +9,17 @@
 #include "clock.h"
 #include "driver.h"
 #include "error.h"
+#include "histogram.h"
+#include "outcome.h"
 #include "program.h"
+#include "recorder.h"
+#include "sampler.h"
 #include "summary.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const char *const phase_names[] = {[PHASE_WARMUP] = "warmup",
                                           [PHASE_MEASUREMENT] = "measurement",
@@ -190,21 +196,6 @@ static PyObject *transaction_dict(const struct module_state *state,
                          "response", response);
 }
 
-/* How often a statement was executed in all phases together. */
-static int executions(const struct driver *driver, uint32_t index, uint64_t *sum,
-                      struct error *error)
-{
-    *sum = 0;
-    for (int phase = 0; phase < PHASE_COUNT; phase++) {
-        struct statement_summary summary;
-        if (summary_statement(driver, (enum phase)phase, index, &summary, error))
-            return -1;
-        *sum += summary.executions;
-        histogram_fini(&summary.response);
-    }
-    return 0;
-}
-
 static PyObject *statement_dict(const struct module_state *state,
                                 const struct driver *driver,
                                 const struct program *program, uint32_t index)
@@ -212,20 +203,19 @@ static PyObject *statement_dict(const struct module_state *state,
     const struct program_label *label = &program->labels[index];
     struct statement_summary summary;
     struct error error;
-    uint64_t in_all_phases;
     PyObject *response;
 
-    if (executions(driver, index, &in_all_phases, &error) ||
-        summary_statement(driver, PHASE_MEASUREMENT, index, &summary, &error))
+    if (summary_statement(driver, PHASE_MEASUREMENT, index, &summary, &error))
         return raise_error(state, &error);
     response = histogram_wrap(state, &summary.response);
     if (!response)
         return NULL;
-    return Py_BuildValue(
-        "{sssssKsKsKsKsKsN}", "name", label->name, "kind",
-        statement_kind_name(label->kind), "executions", summary.executions, "results",
-        summary.results, "writes", summary.writes, "errors", summary.errors,
-        "executions_in_all_phases", in_all_phases, "response", response);
+    return Py_BuildValue("{sssssKsKsKsKsKsN}", "name", label->name, "kind",
+                         statement_kind_name(label->kind), "executions",
+                         summary.executions, "results", summary.results, "writes",
+                         summary.writes, "errors", summary.errors,
+                         "executions_in_all_phases", summary_executions(driver, index),
+                         "response", response);
 }
 
 /* A list of what `make` returns for each index. */

@@ -9,7 +9,6 @@
 #include <Python.h>
 
 struct error;
-struct endpoint;
 
 /* One per module object; filled by the exec slot, cleared by the garbage collector. */
 struct module_state {

@@ -147,9 +147,9 @@ static PyObject *describe_whole(const struct stats_rows *rows)
     PyObject *dict;
     int status = 0;
 
-    Py_BEGIN_ALLOW_THREADS;
-    stats_summary_compute(rows->values, rows->size, &summary);
-    Py_END_ALLOW_THREADS;
+    Py_BEGIN_ALLOW_THREADS
+        stats_summary_compute(rows->values, rows->size, &summary);
+    Py_END_ALLOW_THREADS
     dict = PyDict_New();
     if (!dict)
         return NULL;
@@ -217,10 +217,10 @@ static PyObject *describe_rows(const struct stats_rows *rows)
     if (!count_columns || !number_columns || !dict) {
         Py_CLEAR(dict);
     } else {
-        Py_BEGIN_ALLOW_THREADS;
-        fill_columns(rows, PyArray_DATA((PyArrayObject *)count_columns),
-                     PyArray_DATA((PyArrayObject *)number_columns));
-        Py_END_ALLOW_THREADS;
+        Py_BEGIN_ALLOW_THREADS
+            fill_columns(rows, PyArray_DATA((PyArrayObject *)count_columns),
+                         PyArray_DATA((PyArrayObject *)number_columns));
+        Py_END_ALLOW_THREADS
         if (set_columns(dict, count_columns, counts, COUNTS) ||
             set_columns(dict, number_columns, numbers, NUMBERS))
             Py_CLEAR(dict);
@@ -307,9 +307,9 @@ static PyObject *percentiles_of(const struct stats_rows *rows, PyArrayObject *at
 
     if (!results)
         return NULL;
-    Py_BEGIN_ALLOW_THREADS;
-    status = fill_percentiles(rows, PyArray_DATA(at), count, PyArray_DATA(results));
-    Py_END_ALLOW_THREADS;
+    Py_BEGIN_ALLOW_THREADS
+        status = fill_percentiles(rows, PyArray_DATA(at), count, PyArray_DATA(results));
+    Py_END_ALLOW_THREADS
     if (status) {
         Py_DECREF(results);
         return PyErr_NoMemory();
@@ -356,9 +356,9 @@ static PyObject *weighted_percentiles(PyObject *module, struct stats_weighted *w
     double *result;
     int status;
 
-    Py_BEGIN_ALLOW_THREADS;
-    status = stats_weighted_prepare(weighted, &error);
-    Py_END_ALLOW_THREADS;
+    Py_BEGIN_ALLOW_THREADS
+        status = stats_weighted_prepare(weighted, &error);
+    Py_END_ALLOW_THREADS
     if (status)
         return raise_error_as(PyModule_GetState(module), "MetricError", &error);
     results = (PyArrayObject *)PyArray_SimpleNew(PyArray_NDIM(at), PyArray_DIMS(at),
@@ -436,11 +436,11 @@ PyObject *stats_py_percent_of_baseline(PyObject *Py_UNUSED(module), PyObject *ar
     percent = (PyArrayObject *)PyArray_SimpleNew(
         PyArray_NDIM(sides.candidate), PyArray_DIMS(sides.candidate), NPY_DOUBLE);
     if (percent) {
-        Py_BEGIN_ALLOW_THREADS;
-        stats_percent_of_baseline(PyArray_DATA(sides.candidate),
-                                  PyArray_DATA(sides.baseline),
-                                  (size_t)PyArray_SIZE(percent), PyArray_DATA(percent));
-        Py_END_ALLOW_THREADS;
+        Py_BEGIN_ALLOW_THREADS
+            stats_percent_of_baseline(
+                PyArray_DATA(sides.candidate), PyArray_DATA(sides.baseline),
+                (size_t)PyArray_SIZE(percent), PyArray_DATA(percent));
+        Py_END_ALLOW_THREADS
     }
     drop_sides(&sides);
     return (PyObject *)percent;
@@ -454,11 +454,11 @@ PyObject *stats_py_geometric_mean_ratio(PyObject *Py_UNUSED(module),
 
     if (parse_sides(&sides, arguments, keywords, "OO:geometric_mean_ratio"))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS;
-    stats_geometric_mean_ratio(PyArray_DATA(sides.candidate),
-                               PyArray_DATA(sides.baseline),
-                               (size_t)PyArray_SIZE(sides.candidate), &mean);
-    Py_END_ALLOW_THREADS;
+    Py_BEGIN_ALLOW_THREADS
+        stats_geometric_mean_ratio(PyArray_DATA(sides.candidate),
+                                   PyArray_DATA(sides.baseline),
+                                   (size_t)PyArray_SIZE(sides.candidate), &mean);
+    Py_END_ALLOW_THREADS
     drop_sides(&sides);
     return Py_BuildValue("{s:d,s:n,s:n}", "ratio", mean.ratio, "used",
                          (Py_ssize_t)mean.used, "cells", (Py_ssize_t)mean.cells);

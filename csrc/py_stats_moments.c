@@ -41,9 +41,9 @@ static PyObject *moments_add(struct py_moments *self, PyObject *values)
 
     if (stats_rows_init(&rows, values, Py_None))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS;
-    stats_moments_compute(&part, rows.values, rows.size);
-    Py_END_ALLOW_THREADS;
+    Py_BEGIN_ALLOW_THREADS
+        stats_moments_compute(&part, rows.values, rows.size);
+    Py_END_ALLOW_THREADS
     stats_rows_fini(&rows);
     stats_moments_merge(&self->moments, &part);
     Py_RETURN_NONE;

@@ -4,8 +4,8 @@
 #include "recorder.h"
 
 #include "array.h"
-#include "connection.h"
 #include "error.h"
+#include "reply.h"
 
 #include <stdio.h>
 #include <stdlib.h>

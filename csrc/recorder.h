@@ -2,7 +2,7 @@
  * What one worker counted: outcomes, statements, errors and times, by phase.
  *
  * One thread writes, without locks and without allocating; others may read the
- * counts and histograms at any time (relaxed atomics) and the error table once the
+ * counts and histograms at any time (atomics) and the error table once the
  * writer has ended. Counts never go down, so a reader gets intervals by difference.
  */
 #ifndef BENCHKIT_RECORDER_H
@@ -75,19 +75,19 @@ int recorder_init(struct recorder *recorder, uint32_t transactions, uint32_t sta
 /* Free it; fine on a zeroed struct. */
 void recorder_fini(struct recorder *recorder);
 
-/* Add to a count that only the calling thread writes. */
+/* Add to a count that only the calling thread writes: no read-modify-write. */
 static inline void count_add(_Atomic uint64_t *count, uint64_t more)
 {
-    /* Relaxed, and no read-modify-write: one writer, readers only need a whole value.
-     */
+    /* Release, with the reader's acquire: who sees this count also sees what was
+     * counted before it. Plain moves on x86. */
     atomic_store_explicit(count,
                           atomic_load_explicit(count, memory_order_relaxed) + more,
-                          memory_order_relaxed);
+                          memory_order_release);
 }
 
 static inline uint64_t count_read(const _Atomic uint64_t *count)
 {
-    return atomic_load_explicit(count, memory_order_relaxed);
+    return atomic_load_explicit(count, memory_order_acquire);
 }
 
 static inline void recorder_scheduled(struct recorder *recorder)

@@ -12,13 +12,23 @@
 #include "worker.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
+enum { NO_TIME = -1 };
+
 static int digits_of(const struct sampler *sampler, uint32_t tag)
 {
-    return tag < sampler->program->transaction_count ? RECORDER_TRANSACTION_DIGITS
-                                                     : RECORDER_STATEMENT_DIGITS;
+    return tag < sampler->of.program->transaction_count ? RECORDER_TRANSACTION_DIGITS
+                                                        : RECORDER_STATEMENT_DIGITS;
+}
+
+static void free_set(const struct sampler *sampler, struct histogram *set)
+{
+    for (uint32_t tag = 0; set && tag < sampler->tag_count; tag++)
+        histogram_fini(&set[tag]);
+    free(set);
 }
 
 /* One empty histogram for each tag; NULL with `error` filled. */
@@ -33,32 +43,22 @@ static struct histogram *make_set(const struct sampler *sampler, struct error *e
     for (uint32_t tag = 0; tag < sampler->tag_count; tag++)
         if (histogram_init(&set[tag], RECORDER_HIGHEST_NS, digits_of(sampler, tag),
                            error)) {
-            for (uint32_t i = 0; i < tag; i++)
-                histogram_fini(&set[i]);
-            free(set);
+            free_set(sampler, set);
             return NULL;
         }
     return set;
 }
 
-static void free_set(const struct sampler *sampler, struct histogram *set)
-{
-    for (uint32_t tag = 0; set && tag < sampler->tag_count; tag++)
-        histogram_fini(&set[tag]);
-    free(set);
-}
-
-int sampler_init(struct sampler *sampler, const struct program *program,
-                 const struct worker *workers, uint32_t worker_count,
+int sampler_init(struct sampler *sampler, const struct sampled *of, int64_t interval_ns,
                  struct error *error)
 {
     int status = 0;
 
     memset(sampler, 0, sizeof *sampler);
-    sampler->program = program;
-    sampler->workers = workers;
-    sampler->worker_count = worker_count;
-    sampler->tag_count = program->transaction_count + program->label_count;
+    sampler->of = *of;
+    sampler->interval_ns = interval_ns;
+    sampler->warmup_ns = NO_TIME;
+    sampler->tag_count = of->program->transaction_count + of->program->label_count;
     for (int phase = 0; !status && phase < PHASE_COUNT; phase++)
         status = (sampler->seen[phase] = make_set(sampler, error)) ? 0 : -1;
     if (!status)
@@ -88,7 +88,7 @@ void sampler_fini(struct sampler *sampler)
 static const struct histogram *tag_of(const struct sampler *sampler,
                                       const struct phase_counts *counts, uint32_t tag)
 {
-    uint32_t transactions = sampler->program->transaction_count;
+    uint32_t transactions = sampler->of.program->transaction_count;
 
     return tag < transactions ? &counts->transactions[tag].response
                               : &counts->statements[tag - transactions].response;
@@ -99,15 +99,16 @@ static int difference(struct sampler *sampler, enum phase phase, struct error *e
     histogram_reset(&sampler->response);
     for (uint32_t tag = 0; tag < sampler->tag_count; tag++) {
         histogram_reset(&sampler->merged[tag]);
-        for (uint32_t i = 0; i < sampler->worker_count; i++)
-            if (histogram_merge(
-                    &sampler->merged[tag],
-                    tag_of(sampler, &sampler->workers[i].recorder.phases[phase], tag),
-                    error))
+        for (uint32_t i = 0; i < sampler->of.worker_count; i++)
+            if (histogram_merge(&sampler->merged[tag],
+                                tag_of(sampler,
+                                       &sampler->of.workers[i].recorder.phases[phase],
+                                       tag),
+                                error))
                 return -1;
         histogram_difference(&sampler->merged[tag], &sampler->seen[phase][tag],
                              &sampler->interval[tag]);
-        if (tag < sampler->program->transaction_count &&
+        if (tag < sampler->of.program->transaction_count &&
             histogram_merge(&sampler->response, &sampler->interval[tag], error))
             return -1;
     }
@@ -123,24 +124,25 @@ static void add_transactions(const struct transaction_counts *counts,
     sum->retries += (int64_t)count_read(&counts->retries);
 }
 
+/* Executions last: they are counted first, so that none of their parts is more. */
 static void add_statements(const struct statement_counts *counts,
                            struct interval_row *sum)
 {
-    sum->statements += (int64_t)count_read(&counts->executions);
     sum->reads += (int64_t)count_read(&counts->results);
     sum->writes += (int64_t)count_read(&counts->writes);
     sum->errors += (int64_t)count_read(&counts->errors);
+    sum->statements += (int64_t)count_read(&counts->executions);
 }
 
 /* All that the workers have counted in `phase` so far. */
 static struct interval_row sum_counts(const struct sampler *sampler, enum phase phase)
 {
-    const struct program *program = sampler->program;
+    const struct program *program = sampler->of.program;
     struct interval_row sum = {0};
 
-    for (uint32_t worker = 0; worker < sampler->worker_count; worker++) {
+    for (uint32_t worker = 0; worker < sampler->of.worker_count; worker++) {
         const struct phase_counts *counts =
-            &sampler->workers[worker].recorder.phases[phase];
+            &sampler->of.workers[worker].recorder.phases[phase];
         for (uint32_t i = 0; i < program->transaction_count; i++)
             add_transactions(&counts->transactions[i], &sum);
         for (uint32_t i = 0; i < program->label_count; i++)
@@ -200,8 +202,14 @@ static struct interval_row *append_row(struct sampler *sampler, struct error *er
     return &grown[sampler->row_count++];
 }
 
-int sampler_take(struct sampler *sampler, enum phase phase, int64_t begin_ns,
-                 int64_t end_ns, struct error *error)
+static double seconds_into(const struct sampler *sampler, int64_t time_ns)
+{
+    return (double)(time_ns - sampler->of.schedule->start_ns) / CLOCK_NS_PER_S;
+}
+
+/* Append the row of `phase` from begin_ns to end_ns. */
+static int take(struct sampler *sampler, enum phase phase, int64_t begin_ns,
+                int64_t end_ns, struct error *error)
 {
     struct interval_row now = sum_counts(sampler, phase);
     struct interval_row *row = append_row(sampler, error);
@@ -211,9 +219,108 @@ int sampler_take(struct sampler *sampler, enum phase phase, int64_t begin_ns,
     *row = now;
     subtract_counts(row, &sampler->totals[phase]);
     sampler->totals[phase] = now;
-    row->time_s = (double)end_ns / CLOCK_NS_PER_S;
+    row->time_s = seconds_into(sampler, end_ns);
     row->elapsed_s = (double)(end_ns - begin_ns) / CLOCK_NS_PER_S;
     row->phase = phase;
     set_times(row, &sampler->response);
+    return 1;
+}
+
+/* Append the next row, up to end_ns. */
+static int take_next(struct sampler *sampler, enum phase phase, int64_t end_ns,
+                     struct error *error)
+{
+    int64_t begin_ns = sampler->row_ns;
+
+    sampler->row_ns = end_ns;
+    return take(sampler, phase, begin_ns, end_ns, error);
+}
+
+/* Append the last row of the warmup, which had been put off. */
+static int take_warmup(struct sampler *sampler, struct error *error)
+{
+    int64_t begin_ns = sampler->warmup_ns;
+
+    sampler->warmup_ns = NO_TIME;
+    return take(sampler, PHASE_WARMUP, begin_ns, sampler->of.schedule->measure_ns,
+                error);
+}
+
+void sampler_begin(struct sampler *sampler)
+{
+    sampler->row_ns = sampler->of.schedule->start_ns;
+}
+
+static int64_t end_of(const struct schedule *schedule)
+{
+    return atomic_load_explicit(&schedule->end_ns, memory_order_relaxed);
+}
+
+int64_t sampler_due_ns(const struct sampler *sampler)
+{
+    const struct schedule *schedule = sampler->of.schedule;
+    int64_t due_ns = sampler->row_ns + sampler->interval_ns;
+
+    if (sampler->row_ns < schedule->measure_ns && due_ns > schedule->measure_ns)
+        due_ns = schedule->measure_ns;
+    return due_ns < end_of(schedule) ? due_ns : INT64_MAX;
+}
+
+int sampler_take_due(struct sampler *sampler, int64_t now_ns, struct error *error)
+{
+    const struct schedule *schedule = sampler->of.schedule;
+    int64_t measure_ns = schedule->measure_ns;
+    int64_t whole_ns;
+
+    if (now_ns >= end_of(schedule))
+        return 0;
+    if (sampler->row_ns < measure_ns && now_ns >= measure_ns) {
+        sampler->warmup_ns = sampler->row_ns;
+        sampler->row_ns = measure_ns;
+    }
+    whole_ns = (now_ns - sampler->row_ns) / sampler->interval_ns * sampler->interval_ns;
+    if (!whole_ns)
+        return 0;
+    if (sampler->warmup_ns != NO_TIME)
+        return take_warmup(sampler, error);
+    return take_next(sampler,
+                     sampler->row_ns < measure_ns ? PHASE_WARMUP : PHASE_MEASUREMENT,
+                     sampler->row_ns + whole_ns, error);
+}
+
+/* A counted run ends with its last transaction, but is known to have ended only when
+ * the workers have logged out. Cut off rows taken since; nothing was counted in them.
+ */
+static void cut_rows(struct sampler *sampler, int64_t end_ns)
+{
+    const double least_s = 0.5 / CLOCK_NS_PER_S;
+    double end_s = seconds_into(sampler, end_ns);
+    struct interval_row *last = sampler->rows + sampler->row_count;
+
+    while (last-- > sampler->rows && last->time_s - last->elapsed_s > end_s - least_s)
+        sampler->row_count--;
+    if (last >= sampler->rows && last->time_s > end_s) {
+        last->elapsed_s -= last->time_s - end_s;
+        last->time_s = end_s;
+    }
+    sampler->row_ns = end_ns;
+}
+
+int sampler_take_last(struct sampler *sampler, int64_t measured_ns, int64_t ended_ns,
+                      struct error *error)
+{
+    int64_t measure_ns = sampler->of.schedule->measure_ns;
+    int64_t warmed_up_ns = measured_ns < measure_ns ? measured_ns : measure_ns;
+
+    if (sampler->warmup_ns != NO_TIME)
+        return take_warmup(sampler, error);
+    if (sampler->of.schedule->counted && sampler->row_ns > measured_ns)
+        cut_rows(sampler, measured_ns);
+    if (sampler->row_ns < warmed_up_ns)
+        return take_next(sampler, PHASE_WARMUP, warmed_up_ns, error);
+    if (sampler->row_ns < measured_ns)
+        return take_next(sampler, PHASE_MEASUREMENT, measured_ns, error);
+    if (sampler->row_ns < ended_ns)
+        return take_next(sampler, PHASE_DRAIN, ended_ns, error);
     return 0;
 }

@@ -1,9 +1,11 @@
 /*
- * Intervals of a run: what all workers together did since the last look.
+ * The series of a run: one row for each interval, made from what the workers count.
  *
- * The sampler only reads the workers' recorders, while they write or after they have
- * ended. Counts in recorders never go down, so the rows of a phase add up exactly to
- * that phase's totals once the last one was taken after the end.
+ * The controller calls sampler_take_due() while the run goes on and sampler_take_last()
+ * once its workers have ended. It only reads their recorders. Counts there never go
+ * down, and the last row is taken after the end, so the rows of the measurement add up
+ * exactly to its totals. (The last row of the warmup is taken when the first of the
+ * measurement is due; what a worker records later still belongs to no row.)
  */
 #ifndef BENCHKIT_SAMPLER_H
 #define BENCHKIT_SAMPLER_H
@@ -15,6 +17,7 @@
 
 struct error;
 struct program;
+struct schedule;
 struct worker;
 
 /* One row of the series. All fields have 8 bytes: the binding reads the array as a
@@ -39,11 +42,20 @@ struct interval_row {
     double response_max_s;
 };
 
-struct sampler {
+/* What is sampled; all of it is shared with the driver and the workers. */
+struct sampled {
     const struct program *program;
+    const struct schedule *schedule;
     const struct worker *workers;
     uint32_t worker_count;
-    uint32_t tag_count;                      /* transactions, then statement labels */
+};
+
+struct sampler {
+    struct sampled of;
+    int64_t interval_ns;
+    int64_t row_ns;     /* where the next row begins */
+    int64_t warmup_ns;  /* where the last row of the warmup begins, while it is due */
+    uint32_t tag_count; /* transactions, then statement labels */
     struct histogram *seen[PHASE_COUNT];     /* by tag: what earlier rows hold */
     struct histogram *interval;              /* by tag: the last row's values */
     struct histogram *merged;                /* by tag: scratch */
@@ -53,15 +65,24 @@ struct sampler {
     uint32_t row_count;
 };
 
-/* `workers` are read at each sampler_take(). ERROR_SYSTEM without memory. */
-int sampler_init(struct sampler *sampler, const struct program *program,
-                 const struct worker *workers, uint32_t worker_count,
+/* ERROR_SYSTEM without memory. */
+int sampler_init(struct sampler *sampler, const struct sampled *of, int64_t interval_ns,
                  struct error *error);
 void sampler_fini(struct sampler *sampler);
 
-/* Append the row of `phase` that began at begin_ns and ends at end_ns, both from the
- * start of the run; `interval` then holds its histograms. */
-int sampler_take(struct sampler *sampler, enum phase phase, int64_t begin_ns,
-                 int64_t end_ns, struct error *error);
+/* The schedule has been set: the first row begins with the run. */
+void sampler_begin(struct sampler *sampler);
+
+/* When sampler_take_due() has something to do; INT64_MAX if not before the end. */
+int64_t sampler_due_ns(const struct sampler *sampler);
+
+/* Append the row that is due at `now_ns`: 1, with its values in `interval`; 0 if none
+ * is; -1 without memory. A caller that is late gets one longer row. */
+int sampler_take_due(struct sampler *sampler, int64_t now_ns, struct error *error);
+
+/* All workers have ended at `ended_ns`, the measurement at `measured_ns`: append a row
+ * that had to wait for it. Results as above; call until it is 0. */
+int sampler_take_last(struct sampler *sampler, int64_t measured_ns, int64_t ended_ns,
+                      struct error *error);
 
 #endif

@@ -6,6 +6,7 @@
 #include "array.h"
 #include "driver.h"
 #include "error.h"
+#include "recorder.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -51,6 +52,19 @@ int summary_statement(const struct driver *driver, enum phase phase, uint32_t in
         }
     }
     return 0;
+}
+
+uint64_t summary_executions(const struct driver *driver, uint32_t index)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t i = 0; i < driver_worker_count(driver); i++)
+        for (int phase = 0; phase < PHASE_COUNT; phase++)
+            sum += count_read(&driver_recorder(driver, i)
+                                   ->phases[phase]
+                                   .statements[index]
+                                   .executions);
+    return sum;
 }
 
 static int add_failure(struct error_counts **errors, uint32_t *count,

@@ -6,12 +6,12 @@
 
 #include "histogram.h"
 #include "outcome.h"
-#include "recorder.h"
 
 #include <stdint.h>
 
 struct driver;
 struct error;
+struct error_counts;
 
 struct transaction_summary {
     uint64_t outcomes[OUTCOME_IN_FLIGHT];
@@ -33,6 +33,9 @@ int summary_transaction(const struct driver *driver, enum phase phase, uint32_t 
                         struct transaction_summary *summary, struct error *error);
 int summary_statement(const struct driver *driver, enum phase phase, uint32_t index,
                       struct statement_summary *summary, struct error *error);
+
+/* How often a statement was executed in all phases together. */
+uint64_t summary_executions(const struct driver *driver, uint32_t index);
 
 /* The failures of all workers, one entry for each kind, most first. The caller frees
  * *errors. */

@@ -185,20 +185,23 @@ static size_t execute_limit(struct value *const *parameters, unsigned int count)
     return bytes;
 }
 
-static int send_execute(struct wire *wire, uint32_t id, struct value *const *parameters,
-                        unsigned int count, bool send_types, struct error *error)
+static int send_execute(struct wire *wire, struct wire_statement *statement,
+                        struct error *error)
 {
+    struct value *const *parameters = statement->parameters;
+    unsigned int count = statement->count;
     unsigned char *out;
 
     if (reserve(wire, execute_limit(parameters, count), error))
         return -1;
     out = wire->out + HEADER_BYTES;
     *out++ = COMMAND_EXECUTE;
-    out = put_32(out, id);
+    out = put_32(out, statement->id);
     *out++ = 0; /* no cursor */
     out = put_32(out, 1);
     if (count)
-        out = put_parameters(out, parameters, count, send_types);
+        out = put_parameters(out, parameters, count, !statement->types_sent);
+    statement->types_sent = true;
     put_header(wire, (size_t)(out - wire->out) - HEADER_BYTES);
     return send_all(wire, wire->out, (size_t)(out - wire->out), error);
 }
@@ -515,11 +518,10 @@ static int read_reply(struct wire *wire, struct reply *reply, struct error *erro
     return 0;
 }
 
-int wire_execute(struct wire *wire, uint32_t id, struct value *const *parameters,
-                 unsigned int count, bool send_types, struct reply *reply,
-                 struct error *error)
+int wire_execute(struct wire *wire, struct wire_statement *statement,
+                 struct reply *reply, struct error *error)
 {
-    if (send_execute(wire, id, parameters, count, send_types, error))
+    if (send_execute(wire, statement, error))
         return -1;
     return read_reply(wire, reply, error);
 }

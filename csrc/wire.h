@@ -36,18 +36,24 @@ struct wire {
     size_t in_end;
 };
 
+/* A prepared statement. */
+struct wire_statement {
+    uint32_t id;
+    struct value *const *parameters; /* borrowed, with what they point at */
+    unsigned int count;
+    bool types_sent; /* false until the first execution */
+};
+
 /* ERROR_SYSTEM without memory. */
 int wire_init(struct wire *wire, int socket, bool ends_with_ok, struct error *error);
 
 /* Free the buffers; fine on a zeroed struct. */
 void wire_fini(struct wire *wire);
 
-/* Execute statement `id` with the present content of `parameters`. `send_types` must be
- * true the first time, and may be false afterwards. reply->found tells whether a row
- * came or was affected. */
-int wire_execute(struct wire *wire, uint32_t id, struct value *const *parameters,
-                 unsigned int count, bool send_types, struct reply *reply,
-                 struct error *error);
+/* Execute a statement with the present content of its parameters. reply->found tells
+ * whether a row came or was affected. */
+int wire_execute(struct wire *wire, struct wire_statement *statement,
+                 struct reply *reply, struct error *error);
 
 /* Run one text of up to WIRE_TEXT_MAX bytes. */
 int wire_query(struct wire *wire, const char *sql, size_t length, struct reply *reply,

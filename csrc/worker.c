@@ -5,9 +5,15 @@
  */
 #include "worker.h"
 
+#include "batch.h"
 #include "clock.h"
+#include "connection.h"
+#include "generator.h"
+#include "program.h"
+#include "reply.h"
+#include "value.h"
 
-#include <stdlib.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/resource.h>
 
@@ -19,11 +25,24 @@ enum progress {
     PROGRESS_ERROR        /* worker->error says why */
 };
 
+/* What an error means for the transaction. */
+enum verdict {
+    VERDICT_RETRY,    /* another attempt */
+    VERDICT_TOLERATE, /* it has failed; go on with the next */
+    VERDICT_GIVE_UP   /* it has failed, and the run with it */
+};
+
 static bool is_over(const struct worker *worker)
 {
     /* Relaxed: a late look costs one more transaction, nothing else. */
     return worker->now_ns >=
            atomic_load_explicit(&worker->schedule->end_ns, memory_order_relaxed);
+}
+
+static bool is_interrupted(const struct worker *worker)
+{
+    /* Relaxed: a late look costs one more try, nothing else. */
+    return atomic_load_explicit(&worker->interrupted, memory_order_relaxed);
 }
 
 /* The phase that an event at `now_ns` belongs to: where it ends, for a timed run; the
@@ -40,7 +59,8 @@ static enum phase current_phase(const struct worker *worker)
     return is_over(worker) ? PHASE_DRAIN : PHASE_MEASUREMENT;
 }
 
-/* Record the statement that has just ended, with status 0 or -1. */
+/* Record the statement that has just ended, with status 0 or -1. The error of one that
+ * was cut off is an echo of the stop, not the server's. */
 static void record_statement(struct worker *worker, uint32_t label,
                              const struct reply *reply, int status)
 {
@@ -49,12 +69,12 @@ static void record_statement(struct worker *worker, uint32_t label,
 
     worker->now_ns = clock_now_ns();
     response_ns = worker->now_ns - begun_ns;
-    if (status)
-        recorder_failure(&worker->recorder, current_phase(worker), label,
-                         &worker->error, response_ns);
-    else
+    if (!status)
         recorder_statement(&worker->recorder, current_phase(worker), label, reply,
                            response_ns);
+    else if (!is_interrupted(worker))
+        recorder_failure(&worker->recorder, current_phase(worker), label,
+                         &worker->error, response_ns);
 }
 
 static int send_text(struct worker *worker, const struct program_statement *statement,
@@ -64,20 +84,39 @@ static int send_text(struct worker *worker, const struct program_statement *stat
                               strlen(statement->before), reply, &worker->error);
 }
 
+/* Which form of a statement the registers ask for. Bounds were known when the program
+ * was built, but a later step may have widened those of a register copied from. */
+static int find_variant(struct worker *worker,
+                        const struct program_statement *statement, uint32_t *variant)
+{
+    const struct program *program = worker->program;
+    uint32_t reg = statement->variant_register;
+    uint64_t offset;
+
+    *variant = 0;
+    if (reg == NO_REGISTER || reg == REGISTER_WORKER)
+        return 0;
+    offset =
+        (uint64_t)worker->registers[reg].integer - (uint64_t)statement->variant_low;
+    if (offset >= statement->variants)
+        return error_set(&worker->error, ERROR_INVALID,
+                         "register '%s' is %lld, outside the range that '%s{%s}%s' was "
+                         "prepared for",
+                         program->registers[reg].name,
+                         (long long)worker->registers[reg].integer, statement->before,
+                         program->registers[reg].name, statement->after);
+    *variant = (uint32_t)offset;
+    return 0;
+}
+
 static int send_prepared(struct worker *worker,
                          const struct program_statement *statement, struct reply *reply)
 {
     struct statement *handle;
-    uint32_t variant = 0;
+    uint32_t variant;
 
-    if (statement->variants > 1)
-        variant = (uint32_t)(worker->registers[statement->variant_register].integer -
-                             statement->variant_low);
-    if (variant >= statement->variants)
-        return error_set(&worker->error, ERROR_INVALID,
-                         "register '%s' left the range that '%s...' was prepared for",
-                         worker->program->registers[statement->variant_register].name,
-                         statement->before);
+    if (find_variant(worker, statement, &variant))
+        return -1;
     handle = worker->handles[statement->first_handle + variant];
     return handle ? statement_execute(handle, reply, &worker->error)
                   : send_text(worker, statement, reply);
@@ -117,8 +156,30 @@ static enum progress run_statement(struct worker *worker,
     return roll_back(worker) == PROGRESS_ERROR ? PROGRESS_ERROR : PROGRESS_ROLLED_BACK;
 }
 
-/* Send the rows that `batch` holds. They stay in it when a retry may send them again.
- */
+static bool is_listed(const uint32_t *numbers, uint32_t count, uint32_t number)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (numbers[i] == number)
+            return true;
+    return false;
+}
+
+/* What the workload wants after worker->error. */
+static enum verdict judge(const struct worker *worker)
+{
+    const struct program *program = worker->program;
+    uint32_t number = worker->error.number;
+
+    if (worker->error.kind != ERROR_DATABASE || connection_error_is_loss(number))
+        return VERDICT_GIVE_UP;
+    if (is_listed(program->retry, program->retry_count, number))
+        return VERDICT_RETRY;
+    if (is_listed(program->tolerate, program->tolerate_count, number))
+        return VERDICT_TOLERATE;
+    return VERDICT_GIVE_UP;
+}
+
+/* Send the rows that `batch` holds. They stay in it if they are to be sent again. */
 static enum progress send_rows(struct worker *worker,
                                const struct program_statement *statement,
                                struct batch *batch)
@@ -129,10 +190,9 @@ static enum progress send_rows(struct worker *worker,
                            batch_statement_length(batch), &reply, &worker->error);
 
     record_statement(worker, statement->label, &reply, status);
-    if (status)
-        return PROGRESS_ERROR;
-    batch_empty(batch);
-    return PROGRESS_NEXT;
+    if (!status || judge(worker) != VERDICT_RETRY)
+        batch_empty(batch);
+    return status ? PROGRESS_ERROR : PROGRESS_NEXT;
 }
 
 static struct value *const *bind_registers(struct worker *worker,
@@ -176,79 +236,90 @@ static uint32_t pick(struct worker *worker, const double *cumulative, uint32_t c
     return index;
 }
 
-/* Instructions that move the program counter; returns its new value. */
-static uint32_t go(struct worker *worker, const struct instruction *instruction,
-                   uint32_t here)
+static void add(struct worker *worker, const struct instruction *instruction)
 {
-    int64_t *loop = &worker->loops[instruction->a];
-    const struct program_choice *choice;
+    const struct value *source = &worker->registers[instruction->b];
+    struct value *target = &worker->registers[instruction->a];
+
+    /* Unsigned, so that it wraps. */
+    target->integer =
+        (int64_t)((uint64_t)source->integer + (uint64_t)instruction->number);
+    target->is_null = source->is_null;
+}
+
+static uint32_t choose(struct worker *worker, const struct program_choice *choice)
+{
+    return choice->targets[pick(worker, choice->cumulative, choice->count)];
+}
+
+/* The end of a loop's body: once more, unless that was the last time. Steps without
+ * statements notice only here that they are to be cut off. */
+static enum progress next(struct worker *worker, const struct instruction *instruction,
+                          uint32_t *here)
+{
+    if (is_interrupted(worker)) {
+        error_set(&worker->error, ERROR_SYSTEM, "interrupted");
+        return PROGRESS_ERROR;
+    }
+    if (--worker->loops[instruction->a] > 0)
+        *here = instruction->b;
+    return PROGRESS_NEXT;
+}
+
+/* Run the instruction at *here and move on. */
+static enum progress step(struct worker *worker, uint32_t *here)
+{
+    const struct program *program = worker->program;
+    const struct instruction *instruction = &program->instructions[(*here)++];
 
     switch (instruction->operation) {
+    case OP_DRAW:
+        draw(worker, instruction);
+        break;
+    case OP_ADD:
+        add(worker, instruction);
+        break;
+    case OP_EXECUTE:
+        return run_statement(worker, &program->statements[instruction->a]);
+    case OP_APPEND_ROW:
+        return append_row(worker, instruction->a);
     case OP_REPEAT:
-        *loop = instruction->number;
-        return *loop ? here + 1 : instruction->b;
+        worker->loops[instruction->a] = instruction->number;
+        if (!instruction->number)
+            *here = instruction->b;
+        break;
     case OP_NEXT:
-        return --*loop > 0 ? instruction->b : here + 1;
+        return next(worker, instruction, here);
     case OP_CHOOSE:
-        choice = &worker->program->choices[instruction->a];
-        return choice->targets[pick(worker, choice->cumulative, choice->count)];
-    default:
-        return instruction->b;
+        *here = choose(worker, &program->choices[instruction->a]);
+        break;
+    case OP_JUMP:
+        *here = instruction->b;
+        break;
+    case OP_COMMITTED:
+        return PROGRESS_COMMITTED;
+    case OP_ROLLED_BACK:
+        return PROGRESS_ROLLED_BACK;
     }
+    return PROGRESS_NEXT;
 }
 
 /* Run the transaction that starts at `here` once. */
 static enum progress attempt(struct worker *worker, uint32_t here)
 {
-    const struct program *program = worker->program;
-    enum progress progress = PROGRESS_NEXT;
+    enum progress progress;
 
-    while (progress == PROGRESS_NEXT) {
-        const struct instruction *instruction = &program->instructions[here];
-        switch (instruction->operation) {
-        case OP_DRAW:
-            draw(worker, instruction);
-            here++;
-            break;
-        case OP_ADD:
-            worker->registers[instruction->a].integer =
-                worker->registers[instruction->b].integer + instruction->number;
-            here++;
-            break;
-        case OP_EXECUTE:
-            progress = run_statement(worker, &program->statements[instruction->a]);
-            here++;
-            break;
-        case OP_APPEND_ROW:
-            progress = append_row(worker, instruction->a);
-            here++;
-            break;
-        case OP_COMMITTED:
-            progress = PROGRESS_COMMITTED;
-            break;
-        case OP_ROLLED_BACK:
-            progress = PROGRESS_ROLLED_BACK;
-            break;
-        default:
-            here = go(worker, instruction, here);
-        }
-    }
+    do
+        progress = step(worker, &here);
+    while (progress == PROGRESS_NEXT);
     return progress;
 }
 
-static bool is_listed(const uint32_t *numbers, uint32_t count, uint32_t number)
-{
-    for (uint32_t i = 0; i < count; i++)
-        if (numbers[i] == number)
-            return true;
-    return false;
-}
-
-/* An error the workload does not expect ends the run. After the run was told to stop,
- * it is but the echo of an interrupted connection. */
+/* The error ends the run. After the run was told to stop, it is but the echo of an
+ * interrupted connection. */
 static enum outcome give_up(struct worker *worker)
 {
-    if (atomic_load_explicit(&worker->interrupted, memory_order_relaxed))
+    if (is_interrupted(worker))
         return OUTCOME_IN_FLIGHT;
     worker->failed = true;
     return OUTCOME_FAILED;
@@ -257,29 +328,24 @@ static enum outcome give_up(struct worker *worker)
 /* Run one transaction, with as many attempts as it takes. */
 static enum outcome run_transaction(struct worker *worker, uint32_t index)
 {
-    const struct program *program = worker->program;
+    const struct program_transaction *transaction =
+        &worker->program->transactions[index];
 
     for (;;) {
-        enum progress progress = attempt(worker, program->transactions[index].entry);
-        uint32_t number = worker->error.number;
+        enum progress progress = attempt(worker, transaction->entry);
+        enum verdict verdict;
         if (progress == PROGRESS_COMMITTED)
             return OUTCOME_COMMITTED;
         if (progress == PROGRESS_ROLLED_BACK)
             return OUTCOME_ROLLED_BACK;
-        if (worker->error.kind != ERROR_DATABASE || connection_error_is_loss(number))
+        verdict = judge(worker);
+        if (verdict == VERDICT_GIVE_UP || roll_back(worker) == PROGRESS_ERROR)
             return give_up(worker);
-        if (is_listed(program->retry, program->retry_count, number)) {
-            if (roll_back(worker) == PROGRESS_ERROR)
-                return give_up(worker);
-            if (is_over(worker))
-                return OUTCOME_IN_FLIGHT;
-            recorder_retry(&worker->recorder, current_phase(worker), index);
-        } else if (is_listed(program->tolerate, program->tolerate_count, number)) {
-            return roll_back(worker) == PROGRESS_ERROR ? give_up(worker)
-                                                       : OUTCOME_FAILED;
-        } else {
-            return give_up(worker);
-        }
+        if (verdict == VERDICT_TOLERATE)
+            return OUTCOME_FAILED;
+        if (is_over(worker))
+            return OUTCOME_IN_FLIGHT;
+        recorder_retry(&worker->recorder, current_phase(worker), index);
     }
 }
 
@@ -322,19 +388,20 @@ static void serve(struct worker *worker)
     worker->since_connect++;
 }
 
-/* Send what is left in the batches. */
+/* Send what is left in the batches. Rows that the server turns down as tolerated are
+ * gone, as they are in the middle of the run. */
 static void send_remaining_rows(struct worker *worker)
 {
     const struct program *program = worker->program;
 
-    for (uint32_t i = 0; i < program->statement_count; i++) {
-        struct batch *batch = &worker->batches[i];
-        if (batch->rows &&
-            send_rows(worker, &program->statements[i], batch) == PROGRESS_ERROR) {
-            give_up(worker);
-            return;
-        }
-    }
+    for (uint32_t i = 0; i < program->statement_count; i++)
+        while (worker->batches[i].rows &&
+               send_rows(worker, &program->statements[i], &worker->batches[i]) ==
+                   PROGRESS_ERROR)
+            if (judge(worker) == VERDICT_GIVE_UP) {
+                give_up(worker);
+                return;
+            }
 }
 
 static void add_cpu_time(struct worker *worker, int64_t sign)
@@ -371,6 +438,7 @@ void worker_run(struct worker *worker)
     }
     if (!worker->failed)
         send_remaining_rows(worker);
-    worker->ended_ns = worker->now_ns;
+    /* Read anew: what was recorded came before, also if this thread had to wait. */
+    worker->ended_ns = clock_now_ns();
     add_cpu_time(worker, 1);
 }

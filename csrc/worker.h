@@ -9,15 +9,23 @@
 #define BENCHKIT_WORKER_H
 
 #include "array.h"
-#include "batch.h"
-#include "connection.h"
 #include "error.h"
-#include "program.h"
+#include "outcome.h"
 #include "recorder.h"
+#include "rng.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
+
+struct batch;
+struct connection;
+struct endpoint;
+struct generator;
+struct program;
+struct statement;
+struct value;
 
 /* When a run begins, measures and ends. Set before the start; only end_ns and
  * remaining change afterwards. */
@@ -42,11 +50,11 @@ struct worker {
     uint64_t seed;    /* of the run */
 
     struct recorder recorder; /* read by the driver while the worker writes */
-    struct error error;       /* why the worker gave up; valid when failed */
+    struct error error; /* of the last statement that failed; when `failed`, why */
     bool failed;
     int64_t cpu_user_ns; /* of this thread between start and end of the run */
     int64_t cpu_system_ns;
-    int64_t ended_ns; /* end of the last transaction */
+    int64_t ended_ns; /* when it had recorded its last transaction */
 
     /* The interpreter's state. */
     int64_t now_ns; /* the last time read */

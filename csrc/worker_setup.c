@@ -4,6 +4,13 @@
  */
 #include "worker.h"
 
+#include "batch.h"
+#include "connection.h"
+#include "generator.h"
+#include "program.h"
+#include "reply.h"
+#include "value.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,6 +71,8 @@ static void point_at_registers(const struct worker *worker, const uint32_t *indi
         pointers[i] = &worker->registers[indices[i]];
 }
 
+enum { PACKET_BYTES = 512 * 1024 }; /* of a bulk insert, as in sysbench */
+
 static int make_batches(struct worker *worker, struct error *error)
 {
     const struct program *program = worker->program;
@@ -83,7 +92,7 @@ static int make_batches(struct worker *worker, struct error *error)
         point_at_registers(worker, statement->parameters, statement->parameter_count,
                            worker->bound);
         status = batch_init(&worker->batches[i], sql, worker->bound,
-                            statement->parameter_count, error);
+                            statement->parameter_count, PACKET_BYTES, error);
         free(sql);
     }
     return status;
@@ -156,14 +165,15 @@ static int prepare_variant(struct worker *worker,
 }
 
 /* Some statements, such as LOCK TABLES on MySQL, cannot be prepared. Without
- * parameters they can be sent as text instead: their handle stays NULL. */
+ * parameters and results they can be sent as text instead: their handle stays NULL. */
 static bool can_be_text(const struct program_statement *statement,
                         const struct error *error)
 {
     enum { UNSUPPORTED_PREPARED = 1295 };
 
     return error->number == UNSUPPORTED_PREPARED && !statement->parameter_count &&
-           statement->variant_register == NO_REGISTER && !statement->kept_count;
+           !statement->kept_count && !statement->rollback_if_none &&
+           statement->variant_register == NO_REGISTER;
 }
 
 static int prepare_all(struct worker *worker, struct error *error)

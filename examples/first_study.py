@@ -18,11 +18,11 @@ study = bk.Study(
     duration="5s",
     warmup="2s",
 )
-print(study.plan())
+print(study.plan(), end="\n\n", flush=True)
 results = study.run("results/first_study")
 
-print(results.compare("tps", baseline="baseline"))
-print(results.compare("latency_p95", baseline="baseline"))
+print(results.compare("tps", baseline="baseline"), end="\n\n")
+print(results.compare("latency_p95", baseline="baseline"), end="\n\n")
 
 figure = bk.plot.throughput(results, "tps").figure
 figure.savefig("results/first_study.png", dpi=150)

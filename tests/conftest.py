@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from scratch import Scratch, scratch_database
 
 from benchkit.config import Config
 from benchkit.server import Server
@@ -56,3 +57,10 @@ def server(data_base: Path) -> Iterator[Server]:
     """Return a started private server, shared by the session: leave no database behind."""
     with Server(SMALL) as server:
         yield server
+
+
+@pytest.fixture
+def scratch(server: Server) -> Iterator[Scratch]:
+    """Return an empty database on the session's server."""
+    with scratch_database(server) as scratch:
+        yield scratch

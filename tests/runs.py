@@ -7,16 +7,17 @@ from benchkit.suites.native import LoadOrder, drop_data, ensure_loaded
 
 WORKERS = 3
 DATA_SEED = 7
+DATA_ID = "testing"
 
 
 @contextmanager
 def loaded(server, workload, threads=2, workers=WORKERS):
     """Load the tables of a workload, with some threads, for some workers; then drop them."""
-    order = LoadOrder(workload, workers=workers, threads=threads, seed=DATA_SEED)
+    order = LoadOrder(workload, workers=workers, threads=threads, seed=DATA_SEED, data_id=DATA_ID)
     try:
         yield ensure_loaded(server, order, lambda rows: None)
     finally:
-        drop_data(server, workload)
+        drop_data(server, DATA_ID)
 
 
 def run(server, workload, database, transactions, threads=WORKERS):

@@ -40,16 +40,9 @@ def is_binding(source):
 def test_source_compiles_without_a_warning(source, compiler, tmp_path):
     # CPython's slot tables hold functions as void *, which ISO C does not allow.
     pedantic = ["-Wno-pedantic"] if is_binding(source) else []
-    command = [
-        compiler,
-        "-std=c17",
-        "-D_GNU_SOURCE",
-        "-O2",
-        "-fvisibility=hidden",
-        *WARNINGS,
-        *pedantic,
-    ]
-    command += [*foreign_includes(), "-c", str(source), "-o", str(tmp_path / "object.o")]
+    flags = ["-std=c17", "-D_GNU_SOURCE", "-O2", "-fvisibility=hidden", *WARNINGS, *pedantic]
+    output = ["-c", str(source), "-o", str(tmp_path / "object.o")]
+    command = [compiler, *flags, *foreign_includes(), *output]
     compiled = subprocess.run(command, capture_output=True, text=True)
     assert compiled.returncode == 0, compiled.stderr
 
@@ -74,8 +67,13 @@ def without_address_randomisation():
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_program_runs_clean_under_sanitizers(build, program):
-    options = {"ASAN_OPTIONS": "detect_leaks=1", "TSAN_OPTIONS": "halt_on_error=1"}
+def test_program_runs_clean_under_sanitizers(build, program, server):
+    options = {
+        "ASAN_OPTIONS": "detect_leaks=1",
+        "TSAN_OPTIONS": "halt_on_error=1",
+        "BENCHKIT_TEST_SOCKET": server.endpoint["socket"],
+        "BENCHKIT_TEST_USER": server.endpoint["user"],
+    }
     ran = subprocess.run(
         [*without_address_randomisation(), str(build / program)],
         capture_output=True,

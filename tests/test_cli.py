@@ -11,6 +11,7 @@ import struct
 import subprocess
 import sys
 import termios
+import textwrap
 from dataclasses import replace
 from fcntl import ioctl
 from pathlib import Path
@@ -19,13 +20,15 @@ import pytest
 from click.testing import CliRunner
 from factory import WORKLOAD, Plan, make_log, make_record, make_series, make_study, save_run
 from processes import ROOT, wait_until
+from studies import databases
 
 from benchkit import workloads
 from benchkit.cli import main
 from benchkit.metrics import METRICS
 from benchkit.record import ErrorCount, TransactionResult
+from benchkit.studyfile import EXAMPLE
 
-EXAMPLE = ROOT / "examples" / "flush_log.toml"
+QUICKSTART = ROOT / "examples" / "flush_log.toml"
 COMMANDS = ["run", "plan", "ls", "show", "compare", "doctor", "workloads"]
 WISHES = ("COLUMNS", "NO_COLOR", "FORCE_COLOR")
 COLOR = re.compile(r"\x1b\[[0-9;]*3[0-7]")
@@ -98,7 +101,7 @@ def executed(tmp_path_factory):
     """Execute the example, shortened, once; return its folder and the finished process."""
     folder = tmp_path_factory.mktemp("work")
     shorter = {'"5s"': '"1s"', '"1s"': '"0.2s"', "iterations = 3": "iterations = 1"}
-    text = re.sub("|".join(shorter), lambda match: shorter[match[0]], EXAMPLE.read_text())
+    text = re.sub("|".join(shorter), lambda match: shorter[match[0]], QUICKSTART.read_text())
     (folder / "flush_log.toml").write_text(text)
     return folder, run("run", "flush_log.toml", folder=folder)
 
@@ -110,23 +113,27 @@ def study(tmp_path_factory):
 
 
 @pytest.fixture
-def write_study(tmp_path, server):
-    """Return a function that writes a study of few transactions on the session's server."""
+def write_study(tmp_path, server, monkeypatch):
+    """Return a function that writes a study of few transactions on the session's server.
 
-    def write_study(
-        servers: tuple[str, ...] = ("here",), end: str = "transactions = 50", **options
-    ):
-        place = f'{{ socket = "{server.endpoint["socket"]}", user = "{server.endpoint["user"]}" }}'
+    Whatever becomes of the study, nothing of it stays on the server.
+    """
+    monkeypatch.setenv("BENCHKIT_DATA", str(tmp_path / "data"))
+    place = server.endpoint
+
+    def write_study(end: str = "transactions = 50", **options: object) -> Path:
         lines = ['name = "few"', "threads = [1]", "iterations = 1", "warmup = 0", end]
-        for name in servers:
-            lines += ["[[servers]]", f'name = "{name}"', f"connect = {place}"]
+        lines += ["[[servers]]", 'name = "here"']
+        lines += [f'connect = {{ socket = "{place["socket"]}", user = "{place["user"]}" }}']
         lines += ["[[workloads]]", 'name = "oltp_read_write"', "rows = 100"]
         lines += [f"{name} = {json.dumps(value)}" for name, value in options.items()]
         path = tmp_path / "few.toml"
         path.write_text("\n".join(lines))
         return path
 
-    return write_study
+    yield write_study
+    for database in databases(server):
+        server.query(f"DROP DATABASE `{database}`")
 
 
 # run
@@ -193,7 +200,7 @@ def test_folder_of_another_study_is_left_alone(cli, write_study, study):
 
 
 def test_plan_shows_the_runs_and_writes_nothing(tmp_path):
-    process = run("plan", EXAMPLE, folder=tmp_path)
+    process = run("plan", QUICKSTART, folder=tmp_path)
     assert "12 runs = 2 servers x 1 workload x threads 1, 4 x 3 iterations" in process.stdout
     assert process.stdout.splitlines()[-1].startswith("11-12")
     assert list(tmp_path.iterdir()) == []
@@ -313,7 +320,7 @@ def test_doctor_says_what_it_found(cli):
 
 
 def test_doctor_of_a_study_fails_where_a_server_is_too_small(cli, tmp_path):
-    text = EXAMPLE.read_text().replace('"baseline"', '"tiny"\noptions.max_connections = 5')
+    text = QUICKSTART.read_text().replace('"baseline"', '"tiny"\noptions.max_connections = 5')
     (tmp_path / "tiny.toml").write_text(text)
     result = cli("doctor", tmp_path / "tiny.toml", exit_code=1)
     assert "max_connections (tiny)" in result.stdout
@@ -405,9 +412,14 @@ def test_help_lists_the_commands_in_the_order_of_use(cli):
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_examples_that_start_with_it(cli, command):
     _, _, examples = cli(command, "--help").stdout.partition("Examples:")
-    lines = examples.split("\n")[1:-1]
+    lines = examples.partition("\n\n")[0].split("\n")[1:]
     assert lines
-    assert all(line.startswith(f"    benchkit {command}") for line in lines)
+    assert all(line.startswith(f"    benchkit {command}") for line in lines if line)
+
+
+def test_help_of_run_shows_a_study_file_as_it_is(cli):
+    shown = cli("run", "--help", COLUMNS="80").stdout
+    assert textwrap.indent(EXAMPLE, "    ") in shown
 
 
 def test_version_is_one_line(cli):
@@ -428,7 +440,7 @@ def views(executed):
     folder, _ = executed
     results = folder / "results/flush-log"
     return [
-        ("plan", EXAMPLE),
+        ("plan", QUICKSTART),
         ("ls", results, "--runs"),
         ("show", results),
         ("show", next((results / "runs").iterdir())),

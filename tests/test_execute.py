@@ -118,9 +118,7 @@ def test_directory_of_the_user_is_kept_without_the_data(small_config, folder, tm
 
 def test_run_in_which_nothing_is_committed_says_so(running, tmp_path):
     nothing = statement_workload("SIGNAL SQLSTATE '45000' SET MYSQL_ERRNO = 1062")
-    small_study([running], workloads=[nothing], transactions=0, duration="0.2s", threads=[1]).run(
-        tmp_path
-    )
+    small_study([running], workloads=[nothing], transactions=0, duration="0.2s").run(tmp_path)
     (record,) = records(tmp_path)
     assert "no transaction was committed in the measurement" in record["warnings"]
     assert record["metrics"]["tps"] == 0

@@ -1,5 +1,6 @@
 """Study files: what they mean, and how mistakes in them are told."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from benchkit import workloads
 from benchkit.config import Config
 from benchkit.errors import BenchkitError, ConfigError, StudyError, WorkloadError
 from benchkit.plan import Timing
-from benchkit.studyfile import PASSWORD_VARIABLE, default_folder, read_study
+from benchkit.studyfile import EXAMPLE, PASSWORD_VARIABLE, default_folder, read_study
 
 HEAD = """\
 name = "x"
@@ -23,7 +24,7 @@ WORKLOAD = """
 [[workloads]]
 name = "oltp_read_write"
 """
-EXAMPLE = Path(__file__).parent.parent / "examples" / "flush_log.toml"
+QUICKSTART = Path(__file__).parent.parent / "examples" / "flush_log.toml"
 
 
 @pytest.fixture
@@ -52,7 +53,7 @@ def message(read):
 
 
 def test_example_is_the_study_of_the_quickstart():
-    study = read_study(EXAMPLE)
+    study = read_study(QUICKSTART)
     grid = study.grid
     assert study.name == "flush-log"
     assert [server.config for server in study.servers] == [
@@ -62,6 +63,13 @@ def test_example_is_the_study_of_the_quickstart():
     assert grid.workloads == (workloads.oltp_read_write(tables=2, rows=10_000),)
     assert (grid.threads, grid.iterations) == ((1, 4), 3)
     assert grid.timing == Timing(warmup_s=1.0, duration_s=5.0, transactions=0)
+
+
+def test_file_in_the_help_is_a_study(read):
+    text = re.sub(r"\[\[servers\]\]\nname = .running.\n.*\n", "", EXAMPLE)
+    study = read(text)
+    assert [server.name for server in study.servers] == ["baseline", "flush-log-2"]
+    assert study.grid.workloads == (workloads.oltp_read_write(tables=8, rows=100_000),)
 
 
 def test_every_argument_of_a_study_can_be_given(read):

@@ -54,22 +54,26 @@ def read_register(owner: str, name: str, value: object) -> str:
     return value
 
 
-def read_integer(owner: str, name: str, value: Any, lowest: int, highest: int = LARGEST) -> int:
-    """Return an integer within limits; those of NumPy are welcome."""
+def read_integer(owner: str, name: str, value: Any, lowest: int = -LARGEST) -> int:
+    """Return an integer that the C core can hold; those of NumPy are welcome."""
     try:
         number = operator.index(value)
     except TypeError:
-        number = lowest - 1
-    if isinstance(value, bool) or not lowest <= number <= highest:
-        refuse(owner, name, f"an integer from {lowest} to {highest}", value)
+        number = LARGEST + 1
+    if isinstance(value, bool) or not lowest <= number <= LARGEST:
+        limits = "" if lowest == -LARGEST else f" from {lowest}"
+        refuse(owner, name, f"an integer{limits}", value)
     return number
 
 
-def read_weight(owner: str, name: str, value: Any) -> float:
-    """Return a number above 0."""
-    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value <= 1e9:
-        refuse(owner, name, "a number above 0", value)
-    return float(value)
+def read_number(owner: str, name: str, value: Any) -> float:
+    """Return a number of any type as a float."""
+    if isinstance(value, bool | str):
+        refuse(owner, name, "a number", value)
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        refuse(owner, name, "a number", value)
 
 
 def read_items(

@@ -10,7 +10,6 @@ as far as can be told without a server.
 
 import hashlib
 import json
-import re
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -41,7 +40,7 @@ class Transaction:
     def __post_init__(self) -> None:
         owner = f"transaction {check.read_text('Transaction', 'name', self.name)!r}"
         object.__setattr__(self, "steps", read_steps(owner, self.steps))
-        object.__setattr__(self, "weight", check.read_weight(owner, "weight", self.weight))
+        object.__setattr__(self, "weight", check.read_number(owner, "weight", self.weight))
         if leaves_open(self.steps):
             raise WorkloadError(f"{owner} has a Begin() but no Commit() or Rollback()")
         written = {BUILT_IN_REGISTER, *written_registers(self.steps)}
@@ -49,7 +48,7 @@ class Transaction:
             if register not in written:
                 message = unknown_name("register", register, sorted(written))
                 raise WorkloadError(
-                    f"{owner}: {message}. A Let or keep makes one; a fixed value is a constant()"
+                    f"{owner}: {message}; Let and keep make registers, and constant() a fixed value"
                 )
 
 
@@ -128,12 +127,10 @@ class Rules:
     reconnect_every: int = 0
 
     def __post_init__(self) -> None:
-        every = check.read_integer("Rules", "reconnect_every", self.reconnect_every, 0)
+        every = check.read_integer("Rules", "reconnect_every", self.reconnect_every)
         object.__setattr__(self, "reconnect_every", every)
         for name, value in (("retry", self.retry), ("tolerate", self.tolerate)):
             numbers = check.read_items("Rules", name, value, (int,), "an error number")
-            for number in numbers:
-                check.read_integer("Rules", f"an error number of {name}", number, 1, 65535)
             object.__setattr__(self, name, numbers)
         both = sorted(set(self.retry) & set(self.tolerate))
         if both:
@@ -169,7 +166,7 @@ class Workload:
     parameters: tuple[tuple[str, object], ...] = ()
 
     def __post_init__(self) -> None:
-        owner = f"workload {_read_identity(self.identity)!r}"
+        owner = f"workload {check.read_text('Workload', 'identity', self.identity)!r}"
         lists: tuple[tuple[str, type, str], ...] = (
             ("transactions", Transaction, "a Transaction"),
             ("tables", Table, "a Table"),
@@ -184,7 +181,6 @@ class Workload:
             owner, "parameters", self.parameters, (object,), "(name, value)"
         )
         object.__setattr__(self, "parameters", parameters)
-        check.check_different(owner, "transactions", [t.name for t in self.transactions])
         check.check_different(owner, "tables", [t.name for t in self.tables])
         try:
             _core.Program(self.spec())
@@ -221,14 +217,3 @@ class Workload:
         ]
         whole = [self.identity, self.spec(), tables, self.fresh_data]
         return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()
-
-
-def _read_identity(identity: object) -> str:
-    """Return the identity if its name can be part of a database's name."""
-    pattern = r"(?:[A-Za-z0-9_./+-]+:)?[A-Za-z0-9_.+-]{1,48}"
-    if not isinstance(identity, str) or not re.fullmatch(pattern, identity):
-        wanted = (
-            "a name of at most 48 letters, digits and _.+-, with 'origin:' before it if need be"
-        )
-        check.refuse("Workload", "identity", wanted, identity)
-    return identity

@@ -79,12 +79,13 @@ static void test_execute_sends_types_once_and_values_each_time(void)
     struct value text = {.type = VALUE_TEXT, .text = (char[]){"abc"}, .length = 3};
     struct value none = {.type = VALUE_REAL, .is_null = 1};
     struct value *values[] = {&number, &text, &none};
+    struct wire_statement statement = {.id = 7, .parameters = values, .count = 3};
     struct link link;
     char sent[64];
 
     link_open(&link, false);
     ANSWER(&link, "\0\3\0\2\0\0\0");
-    CHECK(!wire_execute(&link.wire, 7, values, 3, true, &link.reply, &link.error));
+    CHECK(!wire_execute(&link.wire, &statement, &link.reply, &link.error));
     CHECK(read(link.ends[SERVER], sent, sizeof sent) == 34);
     CHECK(!memcmp(sent,
                   "\36\0\0\0\27\7\0\0\0\0\1\0\0\0" /* head */
@@ -94,7 +95,7 @@ static void test_execute_sends_types_once_and_values_each_time(void)
                   34));
     CHECK(link.reply.affected_rows == 3 && link.reply.found);
     ANSWER(&link, "\0\0\0\2\0\0\0");
-    CHECK(!wire_execute(&link.wire, 7, values, 3, false, &link.reply, &link.error));
+    CHECK(!wire_execute(&link.wire, &statement, &link.reply, &link.error));
     CHECK(read(link.ends[SERVER], sent, sizeof sent) == 28);
     CHECK(!link.reply.found);
     link_close(&link);

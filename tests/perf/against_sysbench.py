@@ -10,7 +10,7 @@ import re
 import resource
 import subprocess
 
-from bench import alternate, cpu_seconds, print_ratios, private_server
+from bench import alternate, cpu_seconds, ignore, print_ratios, private_server
 
 import benchkit as bk
 from benchkit._core import Driver, Program
@@ -64,7 +64,7 @@ def main():
     with private_server() as server:
         for name in ("oltp_point_select", "oltp_read_only"):
             workload = bk.workloads.find(name, rows=ROWS, tables=TABLES)
-            database = ensure_loaded(server, LoadOrder(workload, 1, 2, 1), print).database
+            database = ensure_loaded(server, LoadOrder(workload, 1, 2, 1, "perf"), ignore).database
             for threads in arguments.threads:
                 setting = (server, database, workload, threads, arguments.seconds)
                 pairs = alternate(

@@ -61,3 +61,7 @@ def alternate(rounds: int, ours: Callable[[], T], theirs: Callable[[], T]) -> li
             mine = ours()
         pairs.append((mine, other))
     return pairs[1:]
+
+
+def ignore(*_: object) -> None:
+    """Take no notice of progress."""

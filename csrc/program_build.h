@@ -1,0 +1,49 @@
+/*
+ * What the files that build programs share; for program*.c only.
+ */
+#ifndef BENCHKIT_PROGRAM_BUILD_H
+#define BENCHKIT_PROGRAM_BUILD_H
+
+#include "value.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct error;
+struct instruction;
+struct program;
+struct program_register;
+struct program_statement;
+
+/* Weights add up without losing the small ones. */
+static inline bool program_weight_is_fine(double weight)
+{
+    return weight > 0 && weight <= 1e9;
+}
+
+/* One more instruction. */
+int program_emit(struct program *program, const struct instruction *instruction,
+                 struct error *error);
+
+/* The register that a step writes: a new one, or an old one of the same type. NULL
+ * with `error` filled. Registers may move when one is added. */
+struct program_register *program_target_register(struct program *program,
+                                                 const char *name, enum value_type type,
+                                                 struct error *error);
+
+/* A register that a step reads: it must have a value by then. NULL with `error`
+ * filled. */
+struct program_register *program_source_register(struct program *program,
+                                                 const char *name, struct error *error);
+
+uint32_t program_register_index(const struct program *program,
+                                const struct program_register *reg);
+
+/* Give a statement of a complete program its place among a worker's handles. */
+int program_number_handles(struct program *program, struct program_statement *statement,
+                           struct error *error);
+
+/* Free what a statement owns. */
+void program_statement_fini(struct program_statement *statement);
+
+#endif

@@ -1,0 +1,154 @@
+"""The numbers of a record are what the rows and histograms of the run say."""
+
+import math
+
+import numpy as np
+import pytest
+from studies import POINT_SELECT, connect_to, small_study
+
+import benchkit as bk
+from benchkit import observe
+from benchkit._core import Driver, Program
+from benchkit.record import MEASUREMENT
+
+
+@pytest.fixture(scope="module")
+def dataset(server, tmp_path_factory):
+    """Return one run of a mixed workload with a warmup, some seconds and three threads."""
+    study = small_study(
+        [connect_to(server)],
+        workloads=[bk.workloads.oltp_read_write(rows=500)],
+        threads=[3],
+        transactions=0,
+        warmup="0.5s",
+        duration="2.5s",
+    )
+    return study.run(tmp_path_factory.mktemp("observe") / "s")["small"]
+
+
+@pytest.fixture(scope="module")
+def record(dataset):
+    (record,) = dataset.records
+    return record
+
+
+def total(dataset, field):
+    return dataset.series(field, iteration=1).sum()
+
+
+@pytest.mark.parametrize(
+    ("metric", "field"),
+    [
+        ("tps", "committed"),
+        ("qps", "statements"),
+        ("reads_per_s", "reads"),
+        ("writes_per_s", "writes"),
+        ("other_per_s", "other"),
+        ("errors_per_s", "errors"),
+        ("retries_per_s", "retries"),
+    ],
+)
+def test_rate_is_the_rows_count_by_the_measured_time(dataset, record, metric, field):
+    assert record.metrics[metric] == total(dataset, field) / record.measured_s
+
+
+def test_rows_fill_the_measured_time(dataset, record):
+    assert total(dataset, "elapsed_s") == pytest.approx(record.measured_s, abs=1e-6)
+
+
+def test_counts_are_those_of_the_rows(dataset, record):
+    assert record.metrics["committed"] == total(dataset, "committed")
+    assert record.metrics["failed"] == total(dataset, "failed") == 0
+
+
+def test_statements_of_every_kind_add_up_to_the_rows(dataset, record):
+    executions = sum(s.executions - s.errors for s in record.statements)
+    assert executions == total(dataset, "statements")
+    assert sum(s.results for s in record.statements) == total(dataset, "reads")
+    assert sum(s.writes for s in record.statements) == total(dataset, "writes")
+
+
+def test_transactions_add_up_to_the_rows(dataset, record):
+    assert sum(t.committed for t in record.transactions) == total(dataset, "committed")
+
+
+def test_every_scheduled_transaction_is_accounted_for(dataset, record):
+    accounting = record.accounting
+    assert accounting.committed == dataset.series("committed", iteration=1, phase="all").sum()
+    assert accounting.scheduled == (
+        accounting.committed + accounting.rolled_back + accounting.failed + accounting.in_flight
+    )
+
+
+def test_response_times_are_those_of_the_merged_log(dataset, record):
+    """But for what the log rounds to three digits."""
+    merged = dataset.histogram()
+    at = {"p50": 50.0, "p95": 95.0, "p99": 99.0, "p999": 99.9, "max": 100.0}
+    expected_s = {name: merged.percentile(percentile) / 1e9 for name, percentile in at.items()}
+    expected_s["mean"] = merged.mean / 1e9
+    for name, value in expected_s.items():
+        assert record.metrics[f"latency_{name}"] == pytest.approx(value, rel=1e-3)
+    (transaction,) = record.transactions
+    assert transaction.response.p95_s == record.metrics["latency_p95"]
+
+
+def test_percentiles_of_the_rows_are_those_of_their_lines_in_the_log(dataset):
+    rows = dataset.series("response_p95_s", iteration=1)
+    largest = dataset.series("response_max_s", iteration=1)
+    assert largest.max() >= rows.max() > 0
+
+
+def test_statements_have_response_times(record):
+    for statement in record.statements:
+        assert 0 < statement.response.p50_s <= statement.response.p99_s <= statement.response.max_s
+
+
+def test_client_cost_is_cpu_by_statement(record):
+    cpu_s = record.client["cpu_user_s"] + record.client["cpu_system_s"]
+    expected_us = 1e6 * cpu_s / record.client["statements"]
+    assert record.metrics["client_cpu_us_per_statement"] == pytest.approx(expected_us)
+
+
+def run_driver(**options):
+    return Driver(Program(bk.workloads.null().spec()), None, **options).run()
+
+
+def test_what_was_not_measured_is_nan():
+    """A run that is stopped in its warmup has counts of 0, but neither rates nor times."""
+    driver = Driver(Program(bk.workloads.null().spec()), None, warmup_s=60, duration_s=1)
+    result = driver.run(lambda row, histograms: driver.stop())
+    metrics = observe.compute_metrics(result)
+    assert metrics["committed"] == 0
+    unknown = {name for name, value in metrics.items() if math.isnan(value)}
+    assert unknown >= {"tps", "qps", "errors_per_s", "latency_mean", "latency_p95", "latency_max"}
+
+
+def test_null_workload_has_no_statements():
+    result = run_driver(transactions=1000)
+    metrics = observe.compute_metrics(result)
+    assert metrics["committed"] == 1000
+    assert metrics["qps"] == 0
+    assert math.isnan(metrics["client_cpu_us_per_statement"])
+    assert observe.observe_statements(result) == ()
+    rows = result["rows"]
+    assert np.sum(rows["committed"][rows["phase"] == MEASUREMENT]) == 1000
+
+
+def test_errors_are_counted_by_number_and_statement(server, tmp_path):
+    step = bk.workloads.Execute("SIGNAL SQLSTATE '45000' SET MYSQL_ERRNO = 1062", name="refuse")
+    workload = bk.workloads.Workload("my:errors", (bk.workloads.Transaction("refused", (step,)),))
+    study = small_study([connect_to(server)], workloads=[workload], transactions=0, duration="0.5s")
+    (record,) = study.run(tmp_path)["small"].records
+    (error,) = record.errors
+    assert (error.number, error.sqlstate, error.statement) == (1062, "45000", "refuse")
+    assert record.metrics["failed"] > 0
+    # One may fail in the measurement whose rollback ends after it.
+    assert abs(error.count - record.metrics["failed"]) <= 1
+    assert record.metrics["errors_per_s"] == error.count / record.measured_s
+    assert any("transactions failed" in warning for warning in record.warnings)
+
+
+def test_point_select_reads_one_row_set_per_transaction(server, tmp_path):
+    study = small_study([connect_to(server)], workloads=[POINT_SELECT], transactions=100)
+    (record,) = study.run(tmp_path)["small"].records
+    assert record.metrics["reads_per_s"] == record.metrics["qps"] == record.metrics["tps"]
