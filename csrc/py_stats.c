@@ -425,25 +425,32 @@ static int parse_sides(struct sides *sides, PyObject *arguments, PyObject *keywo
     return -1;
 }
 
+static PyObject *percent_of(const struct sides *sides)
+{
+    PyArrayObject *percent = (PyArrayObject *)PyArray_SimpleNew(
+        PyArray_NDIM(sides->candidate), PyArray_DIMS(sides->candidate), NPY_DOUBLE);
+
+    if (!percent)
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS
+        stats_percent_of_baseline(PyArray_DATA(sides->candidate),
+                                  PyArray_DATA(sides->baseline),
+                                  (size_t)PyArray_SIZE(percent), PyArray_DATA(percent));
+    Py_END_ALLOW_THREADS
+    return (PyObject *)percent;
+}
+
 PyObject *stats_py_percent_of_baseline(PyObject *Py_UNUSED(module), PyObject *arguments,
                                        PyObject *keywords)
 {
-    PyArrayObject *percent;
+    PyObject *percent;
     struct sides sides;
 
     if (parse_sides(&sides, arguments, keywords, "OO:percent_of_baseline"))
         return NULL;
-    percent = (PyArrayObject *)PyArray_SimpleNew(
-        PyArray_NDIM(sides.candidate), PyArray_DIMS(sides.candidate), NPY_DOUBLE);
-    if (percent) {
-        Py_BEGIN_ALLOW_THREADS
-            stats_percent_of_baseline(
-                PyArray_DATA(sides.candidate), PyArray_DATA(sides.baseline),
-                (size_t)PyArray_SIZE(percent), PyArray_DATA(percent));
-        Py_END_ALLOW_THREADS
-    }
+    percent = percent_of(&sides);
     drop_sides(&sides);
-    return (PyObject *)percent;
+    return percent;
 }
 
 PyObject *stats_py_geometric_mean_ratio(PyObject *Py_UNUSED(module),
