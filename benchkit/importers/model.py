@@ -4,7 +4,7 @@ Parsers are pure: lines in, an `Imported` out. They keep what is there, leave ou
 (never 0 for a missing number), and flag what is impossible. `writer.py` stores the outcome.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from benchkit.errors import BenchkitError
@@ -81,7 +81,7 @@ class ImportedRun:
     metrics : mapping of str to float
         By the names and in the units of ``metrics.py``; missing ones are left out.
     duration_s : float or None
-    series : tuple of mappings
+    series : sequence of mappings
         Interval rows with fields of ``SERIES_DTYPE`` and ``time_s`` at least.
     histogram : tuple of (value, count) or None
         Response times in seconds where the file has a histogram.
@@ -100,7 +100,7 @@ class ImportedRun:
     iteration: int
     metrics: Mapping[str, float]
     duration_s: float | None = None
-    series: tuple[Mapping[str, float], ...] = ()
+    series: Sequence[Mapping[str, float]] = ()
     histogram: tuple[tuple[float, int], ...] | None = None
     facts: Facts = field(default_factory=Facts)
     extra: Mapping[str, object] = field(default_factory=dict)
