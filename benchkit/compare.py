@@ -300,9 +300,9 @@ def _column(
         for threads, array in zip(dataset.threads.tolist(), dataset.array(metric), strict=True)
     }
     summaries = [_core.describe(values.get(row, np.empty(0))) for row in rows]
-    names = ("mean", "sd", "minimum", "maximum")
-    statistics = {name: np.array([summary[name] for summary in summaries]) for name in names}
-    return Column(label, np.array([summary["n"] for summary in summaries], np.int64), **statistics)
+    names = ("mean", "sd", "min", "max")
+    statistics = [np.array([summary[name] for summary in summaries]) for name in names]
+    return Column(label, np.array([summary["n"] for summary in summaries], np.int64), *statistics)
 
 
 def _notes(datasets: "list[Dataset]") -> Iterator[str]:

@@ -20,24 +20,9 @@ struct py_histogram {
     PyObject_HEAD struct histogram histogram;
 };
 
-/* Set the exception called `name` with the message of `error`; returns NULL. */
-static PyObject *raise_as(const struct module_state *state, const char *name,
-                          const struct error *error)
-{
-    PyObject *type;
-
-    if (error->kind == ERROR_SYSTEM)
-        return raise_error(state, error);
-    type = PyObject_GetAttrString(state->errors, name);
-    if (type)
-        PyErr_SetString(type, error->message);
-    Py_XDECREF(type);
-    return NULL;
-}
-
 static PyObject *raise_metric_error(PyTypeObject *type, const struct error *error)
 {
-    return raise_as(state_of_type(type), "MetricError", error);
+    return raise_error_as(state_of_type(type), "MetricError", error);
 }
 
 /* An empty histogram of `type`; NULL with MetricError set if the layout is not valid.
@@ -263,7 +248,7 @@ static PyObject *histogram_py_decode(PyTypeObject *type, PyObject *arguments,
     if (self &&
         histogram_decode(&self->histogram, payload.buf, (size_t)payload.len, &error)) {
         Py_CLEAR(self);
-        raise_as(state_of_type(type), "StoreError", &error);
+        raise_error_as(state_of_type(type), "StoreError", &error);
     }
     PyBuffer_Release(&payload);
     return (PyObject *)self;

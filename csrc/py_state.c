@@ -43,3 +43,17 @@ PyObject *raise_error(const struct module_state *state, const struct error *erro
     Py_DECREF(type);
     return NULL;
 }
+
+PyObject *raise_error_as(const struct module_state *state, const char *name,
+                         const struct error *error)
+{
+    PyObject *type;
+
+    if (error->kind != ERROR_INVALID)
+        return raise_error(state, error);
+    type = PyObject_GetAttrString(state->errors, name);
+    if (type)
+        PyErr_SetString(type, error->message);
+    Py_XDECREF(type);
+    return NULL;
+}

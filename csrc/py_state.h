@@ -16,6 +16,7 @@ struct module_state {
     PyTypeObject *connection_type;
     PyTypeObject *driver_type;
     PyTypeObject *histogram_type;
+    PyTypeObject *moments_type;
     PyTypeObject *program_type;
 };
 
@@ -27,10 +28,15 @@ struct module_state *state_of_type(PyTypeObject *type);
 /* Set the exception that `error` maps to; always returns NULL. */
 PyObject *raise_error(const struct module_state *state, const struct error *error);
 
+/* The same, but an invalid argument is the exception `name` of benchkit.errors. */
+PyObject *raise_error_as(const struct module_state *state, const char *name,
+                         const struct error *error);
+
 /* Each type's spec, defined in the file that owns the type. */
 extern PyType_Spec connection_spec;
 extern PyType_Spec driver_spec;
 extern PyType_Spec histogram_spec;
+extern PyType_Spec moments_spec;
 extern PyType_Spec program_spec;
 
 #endif
