@@ -10,7 +10,7 @@ from benchkit.errors import StudyWarning
 
 def write(path, text):
     """Write a file, and return its path."""
-    path.write_text(text)
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
     return path
 
 

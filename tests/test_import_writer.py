@@ -3,15 +3,17 @@
 import hashlib
 import json
 import math
+import random
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from imports import dataset, imported, report_of, write
+from mutation import mutate
 
 from benchkit import from_hammerdb, from_sysbench, from_taf, load
-from benchkit.errors import StoreError, StudyWarning
+from benchkit.errors import BenchkitError, StoreError, StudyWarning
 from benchkit.importers.model import Facts, Imported, ImportedRun, ImportFormatError
 from benchkit.importers.writer import Source, scale_of, store_imports
 from benchkit.record import UNKNOWN_THREADS
@@ -234,3 +236,19 @@ def test_folder_without_results_is_an_error(tmp_path):
         from_taf(tmp_path)
     with pytest.raises(ImportFormatError, match="no file was given"):
         from_taf([])
+
+
+def test_what_is_left_of_a_damaged_file_can_be_compared_or_is_our_error(tmp_path):
+    rng = random.Random(7)
+    text = report_of(dataset("1", 10.0, 11.0), dataset("2", 20.0, config={"log_bin": None}))
+    outcomes = {True: 0, False: 0}
+    for number in range(200):
+        try:
+            results = imported(tmp_path, mutate(text, rng), f"{number}", lenient=True)
+            comparison = results.compare(allow_different=True)
+            for style in ("taf", "modern"):
+                assert comparison.table(style).render("html")
+            outcomes[True] += 1
+        except BenchkitError:
+            outcomes[False] += 1
+    assert min(outcomes.values()) > 0
