@@ -33,7 +33,7 @@ struct connection {
 struct statement {
     struct connection *connection;
     MYSQL_STMT *handle;
-    struct wire *wire;     /* NULL: executed by libmariadb */
+    struct wire *wire;     /* NULL: libmariadb's, through `handle` */
     struct value **values; /* the parameters; owned array of borrowed values */
     unsigned int value_count;
     struct wire_statement direct; /* for the wire */
@@ -270,7 +270,8 @@ static int copy_pointers(struct value *const *from, unsigned int count,
 static int copy_values(const struct statement_text *text, struct statement *statement,
                        struct error *error)
 {
-    unsigned long wanted = mysql_stmt_param_count(statement->handle);
+    unsigned long wanted = statement->wire ? statement->direct.count
+                                           : mysql_stmt_param_count(statement->handle);
 
     if (wanted != text->parameter_count)
         return error_set(error, ERROR_INVALID,
@@ -304,6 +305,9 @@ static int bind_parameters(struct statement *statement, struct error *error)
 static int prepare(struct statement *statement, const struct statement_text *text,
                    struct error *error)
 {
+    if (statement->wire)
+        return wire_prepare(statement->wire, text->sql, text->length,
+                            &statement->direct, error);
     statement->handle = mysql_stmt_init(statement->connection->mysql);
     if (!statement->handle)
         return error_set_memory(error);
@@ -321,17 +325,14 @@ int connection_prepare(struct connection *connection, const struct statement_tex
         return error_set_memory(error);
     statement->connection = connection;
     statement->look_for_row = text->look_for_row || text->kept_count;
-    if (connection->direct && !text->kept_count) /* kept columns need decoding */
-        statement->wire = &connection->wire;
+    if (connection->direct && !text->kept_count && text->length <= WIRE_TEXT_MAX)
+        statement->wire = &connection->wire; /* kept columns need decoding */
     if (prepare(statement, text, error) || copy_values(text, statement, error) ||
         bind_parameters(statement, error)) {
         statement_free(statement);
         return -1;
     }
-    statement->direct =
-        (struct wire_statement){.id = (uint32_t)statement->handle->stmt_id,
-                                .parameters = statement->values,
-                                .count = statement->value_count};
+    statement->direct.parameters = statement->values;
     *result = statement;
     return 0;
 }
@@ -441,6 +442,8 @@ void statement_free(struct statement *statement)
         return;
     if (statement->handle)
         mysql_stmt_close(statement->handle);
+    if (statement->direct.id)
+        wire_close(statement->wire, &statement->direct);
     free(statement->values);
     free(statement->kept);
     free(statement->parameters);

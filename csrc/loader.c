@@ -150,6 +150,13 @@ static int command(struct connection *connection, const char *sql, size_t length
     return connection_command(connection, sql, length, &reply, error);
 }
 
+static int commit(struct load_thread *thread, struct error *error)
+{
+    static const char sql[] = "COMMIT";
+
+    return command(thread->connection, sql, sizeof sql - 1, error);
+}
+
 static int send_rows(struct load_thread *thread, struct batch *batch,
                      struct error *error)
 {
@@ -244,7 +251,7 @@ static int load_chunk(struct load_thread *thread, const struct chunk *chunk,
     if (!status)
         status = stream_rows(thread, chunk, row.pointers, &batch, error);
     if (!status)
-        status = command(thread->connection, "COMMIT", strlen("COMMIT"), error);
+        status = commit(thread, error);
     batch_fini(&batch);
     row_buffer_fini(&row);
     return status;
@@ -258,7 +265,7 @@ static int finish_table(struct load_thread *thread, uint32_t index, struct error
         if (command(thread->connection, table->finish[i], strlen(table->finish[i]),
                     error))
             return -1;
-    return 0;
+    return commit(thread, error);
 }
 
 /* Tables without rows have no chunk that would finish them. */

@@ -23,7 +23,12 @@ enum {
     HEAD_BYTES = 512   /* as much of a message as is looked into */
 };
 
-enum command { COMMAND_QUERY = 0x03, COMMAND_EXECUTE = 0x17 };
+enum command {
+    COMMAND_QUERY = 0x03,
+    COMMAND_PREPARE = 0x16,
+    COMMAND_EXECUTE = 0x17,
+    COMMAND_CLOSE = 0x19
+};
 
 /* First bytes of messages. */
 enum message {
@@ -437,6 +442,21 @@ static int skip_list(struct wire *wire, bool *any, unsigned *status,
     }
 }
 
+/* Skip descriptions of parameters or columns, without the EOF that may end them. */
+static int skip_descriptions(struct wire *wire, uint64_t count, struct error *error)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        struct received message;
+        if (read_message(wire, &message, error))
+            return -1;
+        if (message.length && message.head[0] == MESSAGE_ERROR)
+            return server_error(wire, &message, error);
+        if (end_message(wire, &message, error))
+            return -1;
+    }
+    return 0;
+}
+
 /* Skip a result set whose first message is `message`: a count of columns, perhaps
  * whether their descriptions follow, the descriptions, and rows. */
 static int skip_result(struct wire *wire, const struct received *message,
@@ -451,15 +471,10 @@ static int skip_result(struct wire *wire, const struct received *message,
         return malformed(error);
     described = place == end || *place;
     reply->has_result = true;
-    if (wire->ends_with_ok) {
-        for (uint64_t i = 0; described && i < columns; i++) {
-            struct received column;
-            if (read_message(wire, &column, error) || end_message(wire, &column, error))
-                return -1;
-        }
-    } else if (skip_list(wire, &any, status, error)) {
+    if (skip_descriptions(wire, described ? columns : 0, error))
         return -1;
-    }
+    if (!wire->ends_with_ok && skip_list(wire, &any, status, error))
+        return -1;
     if (skip_list(wire, &any, status, error))
         return -1;
     reply->found = reply->found || any;
@@ -526,21 +541,76 @@ int wire_execute(struct wire *wire, struct wire_statement *statement,
     return read_reply(wire, reply, error);
 }
 
+/* Send a command whose argument is a text. */
+static int send_text(struct wire *wire, enum command command, const char *text,
+                     size_t length, struct error *error)
+{
+    size_t whole = HEADER_BYTES + 1 + length;
+
+    put_header(wire, 1 + length);
+    wire->out[HEADER_BYTES] = (unsigned char)command;
+    if (whole <= HEAD_BYTES) {
+        memcpy(wire->out + HEADER_BYTES + 1, text, length);
+        return send_all(wire, wire->out, whole, error);
+    }
+    if (send_all(wire, wire->out, HEADER_BYTES + 1, error))
+        return -1;
+    return send_all(wire, (const unsigned char *)text, length, error);
+}
+
 int wire_query(struct wire *wire, const char *sql, size_t length, struct reply *reply,
                struct error *error)
 {
-    size_t whole = HEADER_BYTES + 1 + length;
-    unsigned char *text = wire->out + HEADER_BYTES + 1;
-
-    put_header(wire, 1 + length);
-    wire->out[HEADER_BYTES] = COMMAND_QUERY;
-    if (whole <= HEAD_BYTES) {
-        memcpy(text, sql, length);
-        if (send_all(wire, wire->out, whole, error))
-            return -1;
-    } else if (send_all(wire, wire->out, HEADER_BYTES + 1, error) ||
-               send_all(wire, (const unsigned char *)sql, length, error)) {
+    if (send_text(wire, COMMAND_QUERY, sql, length, error))
         return -1;
-    }
     return read_reply(wire, reply, error);
+}
+
+/* Skip a list of descriptions and its EOF; an empty list has none. */
+static int skip_described(struct wire *wire, unsigned int count, struct error *error)
+{
+    unsigned status;
+    bool any;
+
+    if (!count)
+        return 0;
+    if (skip_descriptions(wire, count, error))
+        return -1;
+    return wire->ends_with_ok ? 0 : skip_list(wire, &any, &status, error);
+}
+
+int wire_prepare(struct wire *wire, const char *sql, size_t length,
+                 struct wire_statement *statement, struct error *error)
+{
+    enum { PREPARED_BYTES = 9 };
+    struct received message;
+    unsigned int columns;
+
+    if (send_text(wire, COMMAND_PREPARE, sql, length, error) ||
+        read_message(wire, &message, error))
+        return -1;
+    if (message.length && message.head[0] == MESSAGE_ERROR)
+        return server_error(wire, &message, error);
+    if (message.head_length < PREPARED_BYTES || message.head[0] != MESSAGE_OK)
+        return malformed(error);
+    memset(statement, 0, sizeof *statement);
+    statement->id = message.head[1] | (uint32_t)message.head[2] << 8 |
+                    (uint32_t)message.head[3] << 16 | (uint32_t)message.head[4] << 24;
+    columns = message.head[5] | (unsigned)message.head[6] << 8;
+    statement->count = message.head[7] | (unsigned)message.head[8] << 8;
+    if (end_message(wire, &message, error) ||
+        skip_described(wire, statement->count, error))
+        return -1;
+    return skip_described(wire, columns, error);
+}
+
+void wire_close(struct wire *wire, const struct wire_statement *statement)
+{
+    struct error ignored; /* the server forgets the statement with the connection */
+    unsigned char *end;
+
+    put_header(wire, 5);
+    wire->out[HEADER_BYTES] = COMMAND_CLOSE;
+    end = put_32(wire->out + HEADER_BYTES + 1, statement->id);
+    send_all(wire, wire->out, (size_t)(end - wire->out), &ignored);
 }

@@ -5,9 +5,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from benchkit._core import Connection, Driver, Program
+from benchkit.record import MEASUREMENT
 from benchkit.server import Server
-from benchkit.workloads import Rules, Transaction, Workload
+from benchkit.workloads import Execute, Rules, Transaction, Workload
 
 NAME = "benchkit_scratch"
 
@@ -38,6 +41,19 @@ class Scratch:
         rows = self.session.query(f"SHOW GLOBAL STATUS WHERE variable_name IN ({listed})")
         return {name: int(value) for name, value in rows}
 
+    def sleepers(self) -> list[int]:
+        """Return the ids of the connections that are inside SELECT SLEEP()."""
+        return self.numbers(
+            "SELECT id FROM information_schema.processlist "
+            f"WHERE db = '{NAME}' AND info LIKE 'SELECT SLEEP%'"
+        )
+
+    def make_two_rows(self) -> None:
+        """Make the table t, whose rows 1 and 2 hold n = 0."""
+        self.query(
+            "CREATE TABLE t (id INT PRIMARY KEY, n INT)", "INSERT INTO t VALUES (1, 0), (2, 0)"
+        )
+
     def run(self, workload: Workload, **options: Any) -> dict[str, Any]:
         """Run a workload to its end."""
         return make_driver(workload, self.endpoint, **options).run()
@@ -62,6 +78,16 @@ def make_workload(*steps: Any, session: tuple[str, ...] = (), **rules: Any) -> W
 def make_driver(workload: Workload, endpoint: dict[str, Any] | None, **options: Any) -> Driver:
     """Return a driver that has not run yet."""
     return Driver(Program(workload.spec()), endpoint, **options)
+
+
+def update(row: int) -> Execute:
+    """Return the step that adds 1 to a row of `Scratch.make_two_rows`."""
+    return Execute(f"UPDATE t SET n = n + 1 WHERE id = {row}", name="update")
+
+
+def measurement_rows(result: dict[str, Any]) -> np.ndarray:
+    """Return the rows of the series that count."""
+    return result["rows"][result["rows"]["phase"] == MEASUREMENT]
 
 
 def statement(result: dict[str, Any], name: str) -> dict[str, Any]:

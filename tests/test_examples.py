@@ -88,6 +88,16 @@ def test_missing_packages_are_named_for_apt_and_dnf(tmp_path):
     assert "dnf install gcc make python3.12 python3.12-devel pkgconf-pkg-config" in ran.stderr
 
 
+def test_readmes_notebook_describes_a_study():
+    section = (ROOT / "README.md").read_text().split("## In a notebook\n")[1]
+    code = [line[4:] for line in section.partition("\n\nCtrl-C")[0].splitlines()]
+    *description, run = code
+    names = {}
+    exec("\n".join(description), names)
+    assert run.startswith("study.run(")
+    assert len(names["study"].plan()) == 2 * 3 * 3
+
+
 def test_every_example_is_run_by_a_test():
     tests = "".join(path.read_text() for path in (ROOT / "tests").rglob("test_*.py"))
     run_by_others = {"setup.sh": "quickstart.sh"}

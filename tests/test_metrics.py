@@ -1,5 +1,7 @@
 """The vocabulary of metrics."""
 
+from pathlib import Path
+
 import pytest
 
 from benchkit.errors import MetricError
@@ -41,3 +43,8 @@ def test_counts_have_no_unit_on_the_axis():
 )
 def test_direction_is_said_in_words(name, direction):
     assert find_metric(name).direction == direction
+
+
+def test_readme_lists_every_metric():
+    readme = (Path(__file__).resolve().parent.parent / "README.md").read_text()
+    assert [name for name in METRICS if f"`{name}`" not in readme] == []

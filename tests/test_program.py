@@ -103,10 +103,7 @@ REJECTED = {
         (Execute("SELECT 1", name="a"), Execute("UPDATE t SET a = 1", name="a")),
         "a statement called 'a' is select and another is update",
     ),
-    "repeating less than never": (
-        (Repeat(-1, ()),),
-        "steps cannot be repeated -1 times",
-    ),
+    "repeating less than never": ((Repeat(-1, ()),), "steps cannot be repeated -1 times"),
     "choice of nothing": ((Choose(()),), "a choice needs at least one branch"),
     "weight of a branch": (
         (Choose(((1, ()), (0, ()))),),

@@ -101,6 +101,46 @@ static void test_execute_sends_types_once_and_values_each_time(void)
     link_close(&link);
 }
 
+static void test_prepare_reads_number_and_skips_descriptions(void)
+{
+    struct wire_statement statement;
+    struct link link;
+    char sent[32];
+
+    for (int ends_with_ok = 0; ends_with_ok < 2; ends_with_ok++) {
+        link_open(&link, ends_with_ok);
+        ANSWER(&link, "\0\2\1\0\0\1\0\2\0\0\0\0"); /* one column, two parameters */
+        ANSWER(&link, "parameter");
+        ANSWER(&link, "parameter");
+        if (!ends_with_ok)
+            ANSWER(&link, "\376\0\0\2\0");
+        ANSWER(&link, "column");
+        if (!ends_with_ok)
+            ANSWER(&link, "\376\0\0\2\0");
+        CHECK(!wire_prepare(&link.wire, "SELECT", 6, &statement, &link.error));
+        CHECK(statement.id == 258 && statement.count == 2);
+        CHECK(read(link.ends[SERVER], sent, sizeof sent) == 11);
+        CHECK(!memcmp(sent, "\7\0\0\0\26SELECT", 11));
+        ANSWER(&link, "\377\50\4#42000syntax");
+        CHECK(wire_prepare(&link.wire, "SELEC", 5, &statement, &link.error));
+        CHECK(link.error.number == 1064);
+        link_close(&link);
+    }
+}
+
+static void test_close_has_no_answer(void)
+{
+    struct wire_statement statement = {.id = 258};
+    struct link link;
+    char sent[16];
+
+    link_open(&link, false);
+    wire_close(&link.wire, &statement);
+    CHECK(read(link.ends[SERVER], sent, sizeof sent) == 9);
+    CHECK(!memcmp(sent, "\5\0\0\0\31\2\1\0\0", 9));
+    link_close(&link);
+}
+
 static void test_rows_are_skipped_and_found(void)
 {
     struct link link;
@@ -287,6 +327,8 @@ int main(void)
 {
     RUN(test_query_is_one_packet_with_the_text);
     RUN(test_execute_sends_types_once_and_values_each_time);
+    RUN(test_prepare_reads_number_and_skips_descriptions);
+    RUN(test_close_has_no_answer);
     RUN(test_rows_are_skipped_and_found);
     RUN(test_result_without_descriptions_or_rows);
     RUN(test_results_that_end_with_ok);

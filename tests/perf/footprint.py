@@ -59,7 +59,9 @@ def frame_seconds(runs=1000):
 
     del pd
     with tempfile.TemporaryDirectory() as folder:
-        plan = factory.Plan(servers=("a", "b"), threads=(1, 2, 4, 8, 16), iterations=runs // 10)
+        plan = factory.Plan(
+            servers=("a", "b"), threads=(1, 2, 4, 8, 16), iterations=tuple(range(1, runs // 10 + 1))
+        )
         factory.make_study(Path(folder) / "study", plan)
         begun = time.perf_counter()
         frame = bk.load(Path(folder) / "study").to_pandas()
@@ -70,9 +72,9 @@ def frame_seconds(runs=1000):
 
 def main():
     """Print the figures."""
+    print(f"64 workers, 8 tables: {resident_mb():.0f} MB resident")
     print(f"import benchkit: {import_seconds():.3f} s")
     print(f"1,000 stored runs into a frame: {frame_seconds():.2f} s")
-    print(f"64 workers, 8 tables: {resident_mb():.0f} MB resident")
 
 
 if __name__ == "__main__":
