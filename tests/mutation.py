@@ -1,6 +1,10 @@
 """Damage that files suffer on their way: for tests that nothing but our own errors comes out."""
 
+import os
 import random
+
+from benchkit.errors import BenchkitError
+from benchkit.importers.source import Line, read_lines
 
 ENCODINGS = ("utf-16", "utf-16-le", "utf-16-be", "utf-8-sig", "latin-1")
 
@@ -83,3 +87,27 @@ def mutate(text: str, rng: random.Random) -> bytes:
     for _ in range(rng.choice([0, 0, 1, 3]) if data else 0):
         data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
     return bytes(data)
+
+
+def lines(text):
+    """Return a text as a parser gets it."""
+    return [Line(number, line) for number, line in enumerate(text.split("\n"), 1)]
+
+
+def fuzzed(text, parse, count, seed):
+    """Parse damaged copies of a text; whatever is not a result or our error comes through."""
+    rng = random.Random(seed)
+    outcomes = {True: 0, False: 0}
+    memory = os.memfd_create("damaged")
+    try:
+        for _ in range(count):
+            os.ftruncate(memory, 0)
+            os.pwrite(memory, mutate(text, rng), 0)
+            try:
+                parse(read_lines(f"/proc/self/fd/{memory}"), lenient=rng.random() < 0.8, name="x")
+                outcomes[True] += 1
+            except BenchkitError:
+                outcomes[False] += 1
+    finally:
+        os.close(memory)
+    return outcomes

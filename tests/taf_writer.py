@@ -362,3 +362,49 @@ def percent_table(threads, rows, before=(), caption=""):
         shown = f"   {cells}" if isinstance(cells, str) else "".join(f"{c:8.2f}" for c in cells)
         lines.append(f"  {test:<{width}}{shown}")
     return "\n".join([*lines, "", caption]) + "\n"
+
+
+# Small examples
+
+
+RATIO_CAPTION = "(MariaDB q/s / MySQL q/s * 100)"
+
+README = {
+    "Date of Test": "2026-9-15",
+    "Test Suite": "hammerdb-tprocc",
+    "Test Name": "TPROCC",
+    "Duration": "15",
+    "Iteration": "2",
+    "Threads": "50",
+    "Database Maker": "mariadb",
+    "Database Version": "12.3.3-MariaDB",
+    "CPU COUNT": "20",
+    "DB Root User Password": "secret",
+    "test-case-tag": "BASE",
+}
+
+
+def small_report(**changes):
+    first = Dataset("11.8.6-MariaDB", {4: [100.0, 101.5, 99.25], 8: [200.0, 201.0]})
+    second = Dataset("12.3.1-MariaDB", {4: [110.0, 111.5, 109.25], 8: [190.0, 191.0]})
+    return Report([first, second], **changes)
+
+
+def one_series(iterations=1, **metrics):
+    figures = {"TPS": (213.49, "tps"), "latency_95th": (6.5, "ms"), "total_queries": (9, "")}
+    figures |= metrics
+    metadata = {
+        "test_name": "OLTP_RO",
+        "test_suite": "sysbench-lua",
+        "duration": "600",
+        "comments": "a comment",
+        "database_maker": "mariadb",
+        "database_version": "10.0.15-MariaDB",
+        "database_eng": "InnoDB",
+        "test_host": "bench-1",
+        "cpu_count": "24",
+        "taf_commandline": "x :: -> sysbench_lua.number_of_rows=1000 sysbench_lua.password=secret",
+    }
+    config = ["[mysqld]", "# a comment", "log_bin", "tls_version = TLSv1.2,TLSv1.3"]
+    runs = [(4, number, figures) for number in range(1, iterations + 1)]
+    return Series(metadata, runs, config)

@@ -19,16 +19,17 @@ _PATTERNS = (
     r"(?i)innodb|myisam|aria|rocksdb|myrocks|tidesdb|memory|columnstore|spider|s3",
     r"(?i)cli|user_properties_inline_block|user_properties_file|\(missing\)",
     r"\d+(?:\.\d+)? [KMGT]i?B",
-    r"[^\s/]+?\.(?:properties|cnf|conf)|\(missing\)",
-    r"/\S+?\.(?:properties|cnf|conf)|\(missing\)",
+    r"\(missing\)|[^\s/]+?\.(?:properties|cnf|conf)",
+    r"\(missing\)|/\S+?\.(?:properties|cnf|conf)",
 )
 _COMMON_MIN = 3
 _ROW_MAX = 4096
 """Characters of a row without separators; cutting takes time by the square of it."""
 
 
-def without_bars(text: str) -> str:
-    """Return a row of a Markdown table with TABs between its cells, any other text as it is."""
+def without_markdown(text: str) -> str:
+    """Return a row of a Markdown table with TABs between its cells; drop a quotation's mark."""
+    text = text.removeprefix(">").removeprefix(" ") if text.startswith(">") else text
     table = _MARKDOWN.fullmatch(text)
     if not table:
         return text
@@ -45,24 +46,29 @@ def delimited(text: str) -> list[str] | None:
 
 
 def repeated(text: str, count: int) -> list[str] | None:
-    """Cut a text that is one value `count` times over."""
+    """Cut a text that is one value `count` times over, with or without single spaces."""
+    if text.count(" ") >= count - 1 and len(text) % count == count - 1:
+        text += " "
     size, rest = divmod(len(text), count)
     if rest or not size or text != text[:size] * count:
         return None
-    return [text[:size]] * count
+    return [text[:size].strip()] * count
 
 
 def numbers(text: str, count: int, decimals: int) -> list[str] | None:
-    """Cut numbers of fixed decimals; ``-`` stands for one that is missing.
+    """Cut numbers of fixed decimals, with or without single spaces between them.
 
-    A ``-`` before a number is its sign where that gives the right count.
+    ``-`` alone stands for one that is missing; before a number it is the sign where that gives
+    the right count.
     """
+    text = text.replace(" ", "")
     number = rf"\d+\.\d{{{decimals}}}"
     return _pieces(text, f"-?{number}", count) or _pieces(text, f"{number}|-", count)
 
 
 def values(text: str, count: int) -> list[str] | None:
     """Cut the values of an information row, or return None where that is not certain."""
+    text = text.strip()
     if count == 1:
         return [text]
     same = repeated(text, count)
@@ -79,6 +85,7 @@ def values(text: str, count: int) -> list[str] | None:
 
 def labels(text: str, count: int) -> list[str] | None:
     """Cut column headers such as ``Mariadb 11.8.6-MariaDBMariadb 12.3.1-MariaDB``."""
+    text = text.strip()
     if count == 1:
         return [text]
     same = repeated(text, count)

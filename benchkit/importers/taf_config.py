@@ -19,7 +19,9 @@ def split_columns(text: str, count: int) -> list[str] | None:
         exact = text.removeprefix("\t").split("\t")
         cells = exact if len(exact) == count else re.split("\t+", text.strip("\t"))
         return cells if len(cells) == count else None
-    return [text] if count == 1 else _split_lines(text.split("\n"), count)
+    if count == 1:
+        return [text]
+    return _split_lines(text.split("\n"), count) if "\n" in text else _split_words(text, count)
 
 
 def lines_of(cell: str) -> list[str]:
@@ -39,6 +41,20 @@ def options(lines: list[str]) -> tuple[tuple[str, str | None], ...]:
     """Return the options of a column, in order, without those it lacks."""
     found = (parse_option(line) for line in lines if line != _MISSING)
     return tuple(option for option in found if option)
+
+
+def _split_words(text: str, count: int) -> list[str] | None:
+    """Cut columns that are all on one line: at wide gaps, or at each first option's name."""
+    text = text.strip()
+    cells = re.split(" {2,}", text)
+    name = text.partition("=")[0]
+    if len(cells) == count or not name or " " in name:
+        return cells if len(cells) == count else None
+    starts = [found.start() for found in re.finditer(re.escape(f"{name}="), text)]
+    ends = [*starts[1:], len(text)]
+    if len(starts) != count:
+        return None
+    return [text[start:end].strip() for start, end in zip(starts, ends, strict=True)]
 
 
 def _split_lines(lines: list[str], count: int) -> list[str] | None:

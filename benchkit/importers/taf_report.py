@@ -148,7 +148,7 @@ def _split(lines: Iterable[Line]) -> list[tuple[list[str], list[_Block]]]:
     reports: list[tuple[list[str], list[_Block]]] = []
     head: list[str] = []
     for line in lines:
-        text = taf_cells.without_bars(line.text.replace("\xa0", " ").rstrip(" "))
+        text = taf_cells.without_markdown(line.text.replace("\xa0", " ").rstrip(" "))
         if not text.strip() or text.startswith("```"):
             continue
         kind, value = _heading(text)
@@ -278,7 +278,7 @@ def _glued_fact(report: _Report, row: Line) -> tuple[str, list[str]]:
 def _own_versions(report: _Report, text: str) -> list[str] | None:
     """Cut versions as the column headers have them."""
     versions = [column.label.rpartition(" ")[2] for column in report.columns]
-    return versions if "".join(versions) == text else None
+    return versions if "".join(versions) == text.replace(" ", "") else None
 
 
 def _read_config(report: _Report, rows: list[Line]) -> None:
