@@ -17,7 +17,7 @@ from benchkit._core import Histogram
 from benchkit.errors import MetricError, unknown_name
 from benchkit.hlog import PHASE_PREFIX, merge_histograms
 from benchkit.metrics import METRICS, find_metric
-from benchkit.record import DRAIN, MEASUREMENT, SERIES_DTYPE, WARMUP, RunRecord
+from benchkit.record import DRAIN, MEASUREMENT, SERIES_DTYPE, WARMUP, RunRecord, threads_text
 from benchkit.stored import StoredRun
 
 Floats = NDArray[np.float64]
@@ -90,6 +90,11 @@ class Dataset:
     def iterations(self) -> NDArray[np.int64]:
         """The iteration numbers, ascending."""
         return np.unique([iteration for _, iteration in self._runs])
+
+    @property
+    def runs(self) -> list[StoredRun]:
+        """The stored runs, by threads, then iteration."""
+        return list(self._runs.values())
 
     @property
     def records(self) -> list[RunRecord]:
@@ -265,7 +270,7 @@ class Dataset:
     def __repr__(self) -> str:
         return (
             f"<Dataset {self.label!r}: {self.workload} on {self.server}, "
-            f"threads {', '.join(map(str, self.threads))}, {len(self._runs)} runs>"
+            f"threads {', '.join(map(threads_text, self.threads))}, {len(self._runs)} runs>"
         )
 
 

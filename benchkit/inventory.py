@@ -5,7 +5,7 @@ What ``benchkit ls`` and ``benchkit show`` print. Reads by way of the store; dra
 
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ _NS_PER_S = 1e9
 _PERCENTILES = {"latency_p50": 50.0, "latency_p95": 95.0, "latency_p99": 99.0}
 
 MEANS = ("tps", "qps", *_PERCENTILES, "errors_per_s")
-"""The metrics of a `MeanRow`, in the order tables show them."""
+"""The metrics of a `MeanRow`, in the order tables show them; others may come before them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,8 @@ class Inventory:
 class MeanRow:
     """A dataset at one thread count: the number of iterations, and the mean of each metric.
 
-    Percentiles are those of the iterations' histograms merged, not means of percentiles.
+    Percentiles are those of the iterations' histograms merged, not means of percentiles; only of
+    imported runs, which need not have histograms, they are means.
     """
 
     dataset: str
@@ -153,17 +154,19 @@ def count_stored(plan: Plan, path: str | os.PathLike[str]) -> int:
 
 
 def compute_means(results: Results) -> list[MeanRow]:
-    """Return a row for each dataset and thread count."""
+    """Return a row for each dataset and thread count, with the metric that a report is about."""
+    first = results.primary_metric
+    names = MEANS if first in MEANS else (first, *MEANS)
     return [
-        _mean_row(dataset, row, threads)
-        for dataset in results
-        for row, threads in enumerate(dataset.threads.tolist())
+        _mean_row(dataset, row, names) for dataset in results for row in range(len(dataset.threads))
     ]
 
 
-def _mean_row(dataset: Dataset, row: int, threads: int) -> MeanRow:
-    values = {name: _core.describe(dataset.array(name)[row])["mean"] for name in MEANS}
-    if not math.isnan(values["latency_p95"]):
+def _mean_row(dataset: Dataset, row: int, names: Sequence[str]) -> MeanRow:
+    threads = int(dataset.threads[row])
+    values = {name: _core.describe(dataset.array(name)[row])["mean"] for name in names}
+    is_ours = all(record.source is None for record in dataset.records)
+    if is_ours and not math.isnan(values["latency_p95"]):
         histogram = dataset.histogram(threads)
         for name, percentile in _PERCENTILES.items():
             values[name] = histogram.percentile(percentile) / _NS_PER_S

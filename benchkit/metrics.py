@@ -110,6 +110,13 @@ _ALL = (
     _latency("min", "shortest", "The shortest transaction."),
     _latency("p25", "25th percentile", "A quarter of the transactions took at most this long."),
     _latency("p75", "75th percentile", "75 % of the transactions took at most this long."),
+    Metric(
+        "percent_of_baseline",
+        "%",
+        True,
+        "percent of the baseline",
+        "What an imported table has: another server's value divided by a baseline's, times 100.",
+    ),
     *(
         Metric(name, "", better, name, f"Number of {name} in the whole run.")
         for name, better in (

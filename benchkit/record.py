@@ -28,6 +28,9 @@ Status = Literal["complete", "interrupted", "failed"]
 RUN_SCHEMA = "benchkit.run/1"
 NAN = math.nan
 
+UNKNOWN_THREADS = 0
+"""Stored where an imported file does not say how many threads there were; no run has none."""
+
 WARMUP, MEASUREMENT, DRAIN = 0, 1, 2
 """The values of a series' ``phase``, which never decreases from row to row."""
 
@@ -51,6 +54,11 @@ def run_id(identity: Json) -> str:
     """Return the id of a run: 16 hexadecimal digits of the hash of its identity."""
     text = json.dumps(identity, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def threads_text(threads: int) -> str:
+    """Return a thread count as tables show it."""
+    return "(missing)" if threads == UNKNOWN_THREADS else str(threads)
 
 
 def check_schema(found: object, supported: str) -> None:

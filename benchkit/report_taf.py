@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from benchkit.importers.model import Facts, Imported, Rows
 from benchkit.metrics import METRICS
+from benchkit.record import threads_text
 from benchkit.spread import Spread, describe_iterations
 
 MISSING = "(missing)"
@@ -201,7 +202,7 @@ def _spreads(data: ReportData, threads: int) -> list[Spread]:
 
 def _comparison_rows(data: ReportData) -> tuple[tuple[str, ...], ...]:
     return tuple(
-        (str(threads), *(_cell(spread.mean, 3) for spread in _spreads(data, threads)))
+        (threads_text(threads), *(_cell(spread.mean, 3) for spread in _spreads(data, threads)))
         for threads in _thread_counts(data)
     )
 
@@ -244,7 +245,7 @@ def _thread_section(data: ReportData, labels: tuple[str, ...], threads: int) -> 
         for number in range(1, max(map(len, columns)) + 1)
     ]
     header = ("Metric", *labels, "Diff") if len(labels) == 2 else ("Metric", *labels)
-    return Section(f"Thread Count: {threads}", header, tuple(rows))
+    return Section(f"Thread Count: {threads_text(threads)}", header, tuple(rows))
 
 
 def _row(name: str, values: Sequence[float], absent: str) -> tuple[str, ...]:

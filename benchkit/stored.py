@@ -62,6 +62,38 @@ class StoredRun:
         """Return the server's status before and after, and its variables."""
         return read_object(self._file("status.json"))
 
+    def config(self) -> str | None:
+        """Return the text of the server's configuration; None where there is none.
+
+        Raises
+        ------
+        StoreError
+            If the file is missing or cannot be read.
+        """
+        reference = self.record.config_ref
+        if reference is None:
+            return None
+        path = self._study / reference
+        try:
+            return path.read_text(encoding="utf-8")
+        except (UnicodeDecodeError, OSError) as error:
+            raise StoreError(f"{path} cannot be read: {error}") from error
+
+    def environment(self) -> dict[str, Any]:
+        """Return the facts about the host; empty where there are none.
+
+        Raises
+        ------
+        StoreError
+            If the file is missing or cannot be read.
+        """
+        reference = self.record.env_ref
+        return {} if reference is None else read_object(self._study / reference)
+
+    @property
+    def _study(self) -> Path:
+        return self.path.parent.parent
+
     def _file(self, name: str) -> Path:
         """Return the path of a file of the run, once its size is what the record says."""
         path = self.path / name

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from factory import WORKLOAD, Plan, default_tps, make_record, make_study, save_run
 
-from benchkit.errors import MetricError
+from benchkit.errors import ComparisonError, MetricError
 from benchkit.results import load
 
 READ_ONLY = "sysbench/1.1:oltp_read_only"
@@ -94,15 +94,46 @@ def test_only_runs_of_one_workload_are_compared_with_each_other(tmp_path):
     assert READ_ONLY in comparison._repr_html_()
 
 
-def test_different_parameters_of_a_workload_are_noted(tmp_path):
+@pytest.fixture
+def unlike(tmp_path):
+    """Two studies that call different work by one name."""
     plan = Plan(name="june", servers=("b",))
     may = make_study(tmp_path / "may", Plan(name="may", servers=("a",)))
     june = make_study(tmp_path / "june", replace(plan, threads=()))
     record = make_record(plan, "b", WORKLOAD, 1, 1)
     other = {**record.identity, "workload_fingerprint": "smaller tables"}
     save_run(june, plan, replace(record, identity=other))
-    comparison = load([may.path, june.path]).compare("tps")
-    assert f"note: {WORKLOAD} had different parameters in a, b" in repr(comparison)
+    return load([may.path, june.path])
+
+
+def test_different_parameters_of_a_workload_are_refused(unlike):
+    with pytest.raises(ComparisonError, match=f"{WORKLOAD} had different parameters in a and b"):
+        unlike.compare("tps")
+
+
+def test_unlike_work_can_be_compared_all_the_same(unlike):
+    comparison = unlike.compare("tps", allow_different=True)
+    assert comparison.rows == ((WORKLOAD, 1), (WORKLOAD, 4))
+    assert f"unlike work is compared: {WORKLOAD} had different" in repr(comparison)
+
+
+def test_workloads_of_other_names_are_refused_or_stand_side_by_side(tmp_path):
+    may = make_study(tmp_path / "may", Plan(name="may", servers=("a",)))
+    june = make_study(tmp_path / "june", Plan(name="june", servers=("b",), workloads=(READ_ONLY,)))
+    results = load([may.path, june.path])
+    message = f"a has the workload {WORKLOAD}, b has {READ_ONLY}"
+    with pytest.raises(ComparisonError, match=message):
+        results.compare("tps")
+    comparison = results.compare("tps", allow_different=True)
+    assert [threads for _, threads in comparison.rows] == [1, 4]
+    assert not np.isnan(comparison.ratio("b")).any()
+
+
+def test_several_metrics_are_shown_below_one_another(results):
+    comparison = results.compare(["tps", "latency_p95"])
+    assert [other.metric.name for other in comparison.also] == ["latency_p95"]
+    assert repr(comparison).count("mean of n iterations") == 2
+    assert comparison._repr_html_().count("<table>") == 2
 
 
 def test_single_iteration_is_noted(tmp_path):

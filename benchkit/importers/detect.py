@@ -14,6 +14,10 @@ HEAD_LINES = 400
 """Lines that are looked at to tell the format."""
 
 
+class UnknownFormatError(ImportFormatError):
+    """A file looks like none of the formats that it could have."""
+
+
 class Parser(Protocol):
     """A pure function from the lines of a file to what is in it."""
 
@@ -49,8 +53,10 @@ def read_file(
 
     Raises
     ------
+    UnknownFormatError
+        When it looks like none of them.
     ImportFormatError
-        When it looks like none of them, or breaks off, naming file and line.
+        When it cannot be read, or breaks off, naming file and line.
     """
     known = list(formats)
     name = Path(path).name
@@ -59,8 +65,8 @@ def read_file(
     best_score, best = max(scores, key=lambda pair: pair[0])
     if best_score <= 0:
         names = ", ".join(each.name for each in known)
-        raise ImportFormatError(f"{path} is none of these: {names}")
+        raise UnknownFormatError(f"{path} is none of these: {names}")
     try:
         return best.parse(read_lines(path), lenient=lenient, name=name)
     except ImportFormatError as error:
-        raise ImportFormatError(f"{path} (read as {best.name}): {error}") from error
+        raise ImportFormatError(f"{path}, {error} (read as {best.name})") from error

@@ -1,15 +1,15 @@
 """From what an importer found to ordinary stored runs.
 
 The file itself is kept beside them, so that an import can be done again. Several files may go
-into one folder: with the same label they make one dataset, and equal thread counts become
-iterations in the order of the files.
+into one folder: with the same label, scale and configuration they make one dataset, and equal
+thread counts become iterations in the order of the files.
 """
 
+import hashlib
 import math
 import os
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +20,11 @@ from benchkit._core import Histogram
 from benchkit.errors import StoreError
 from benchkit.hlog import format_header, format_line
 from benchkit.importers.model import Facts, Imported, ImportedRun
+from benchkit.importers.source import file_sha256
 from benchkit.record import (
     IMPORTED_SERIES_DTYPE,
     MEASUREMENT,
+    UNKNOWN_THREADS,
     Factors,
     RunRecord,
     run_id,
@@ -30,10 +32,18 @@ from benchkit.record import (
 from benchkit.store import StudyFolder
 from benchkit.version import get_version
 
-UNKNOWN_THREADS = 0
-"""Stored where a file does not say how many threads there were; no run has none."""
-
 _NS_PER_S = 1e9
+_HISTOGRAM_MAX_NS = 120_000_000_000
+_SCALE = {
+    "warehouses": "warehouses",
+    "count_ware": "warehouses",
+    "tables": "tables",
+    "oltp_tables_count": "tables",
+    "rows": "rows",
+    "table_size": "rows",
+    "oltp_table_size": "rows",
+}
+"""How files call what says how large the data are, and how we do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +62,13 @@ class Source:
     imported: Imported
     label: str | None = None
 
+    def server(self, run: ImportedRun) -> str:
+        """Return what a run's dataset is called; the label alone where it says enough."""
+        if self.label is None:
+            return run.dataset
+        alike = {r.dataset for r in self.imported.runs if r.workload == run.workload}
+        return self.label if len(alike) == 1 else f"{self.label} · {run.dataset}"
+
 
 def store_imports(folder: str | os.PathLike[str], name: str, sources: Sequence[Source]) -> None:
     """Store the runs of files as a study.
@@ -69,87 +86,143 @@ def store_imports(folder: str | os.PathLike[str], name: str, sources: Sequence[S
     StoreError
         When a file was imported into the folder before, or the folder is something else's.
     """
-    study = _open(Path(folder), name, sources)
+    study = StudyFolder.create(folder, _description(Path(folder), name, sources[0].imported))
     with study.lock():
         taken = _Taken(study)
         for source in sources:
+            taken.check_new(source.path)
+        placed = [(source, taken.place(source)) for source in sources]
+        study = StudyFolder.create(folder, _with_datasets(study.study, placed))
+        for source, places in placed:
             kept = study.save_source(source.path)
-            taken.check_new(kept["sha256"], source.path)
-            for run in source.imported.runs:
-                factors = taken.next(source, run)
-                config_ref = _save_config(study, run.facts)
-                record = _record(name, source, run, kept, factors)
-                record = replace(record, config_ref=config_ref)
+            for run, factors in zip(source.imported.runs, places, strict=True):
+                record = _record(study, source, run, kept, factors)
                 study.save_run(record, _series(run), _log(run), {})
 
 
 class _Taken:
-    """Which iterations a folder has, so that further files go on from there."""
+    """Which runs a folder has, so that further files go on from there."""
 
     def __init__(self, study: StudyFolder) -> None:
-        self._order = 0
-        self._iterations: Counter[tuple[str, str, int]] = Counter()
         self._study = study
-        self._sources: set[str] = set()
+        self._order = 0
+        self._iterations: dict[tuple[str, str, int], set[int]] = {}
+        self._setups: dict[tuple[str, str], list[str]] = {}
+        self._hashes: set[str] = set()
         for stored in study.runs():
-            self._sources.add((stored.record.source or {}).get("sha256", ""))
-            factors = stored.record.factors
+            record, factors = stored.record, stored.record.factors
+            self._hashes.add((record.source or {}).get("sha256", ""))
             self._order = max(self._order, factors.order)
-            self._iterations[factors.server, factors.workload, factors.threads] += 1
+            key = (factors.server, factors.workload, factors.threads)
+            self._iterations.setdefault(key, set()).add(factors.iteration)
+            name = str(record.identity.get("dataset", factors.server))
+            self._number(name, factors.workload, str(record.identity.get("setup", "")))
 
-    def check_new(self, sha256: str, path: Path) -> None:
+    def check_new(self, path: Path) -> None:
         """Raise StoreError when the file was imported into the folder before."""
-        if sha256 in self._sources:
+        sha256 = file_sha256(path)
+        if sha256 in self._hashes:
             raise StoreError(f"{path} was imported into {self._study.path} before")
-        self._sources.add(sha256)
+        self._hashes.add(sha256)
 
-    def next(self, source: Source, run: ImportedRun) -> Factors:
-        """Return the place of a run among those of its dataset."""
-        self._order += 1
-        server = source.label or run.dataset
-        threads = UNKNOWN_THREADS if run.threads is None else run.threads
-        key = (server, run.workload, threads)
-        self._iterations[key] += 1
-        iteration = self._iterations[key]
-        return Factors(server, run.workload, threads, iteration, self._order, iteration)
+    def place(self, source: Source) -> list[Factors]:
+        """Return the places of a file's runs: equal setups share a dataset, others are numbered.
 
-
-def _open(folder: Path, name: str, sources: Sequence[Source]) -> StudyFolder:
-    datasets: list[dict[str, str]] = []
-    if (folder / "study.json").exists():
-        datasets += StudyFolder.open(folder).study.get("datasets", [])
-    for source in sources:
+        Iterations keep their numbers in the file, counted on from those of earlier files.
+        """
+        before = {key: max(taken) for key, taken in self._iterations.items()}
+        places = []
         for run in source.imported.runs:
-            dataset = {"server": source.label or run.dataset, "workload": run.workload}
-            if dataset not in datasets:
-                datasets.append(dataset)
-    first = sources[0].imported
-    description = {
+            self._order += 1
+            name = source.server(run)
+            number = self._number(name, run.workload, _setup(run))
+            server = name if number == 1 else f"{name} #{number}"
+            threads = UNKNOWN_THREADS if run.threads is None else run.threads
+            key = (server, run.workload, threads)
+            taken = self._iterations.setdefault(key, set())
+            iteration = before.get(key, 0) + run.iteration
+            if iteration in taken:
+                iteration = max(taken) + 1
+            taken.add(iteration)
+            places.append(Factors(*key, iteration, self._order, iteration))
+        return places
+
+    def _number(self, name: str, workload: str, setup: str) -> int:
+        """Return which of the different setups of one name this is, from 1."""
+        setups = self._setups.setdefault((name, workload), [])
+        if setup not in setups:
+            setups.append(setup)
+        return setups.index(setup) + 1
+
+
+def _setup(run: ImportedRun) -> str:
+    """Return what must be the same throughout a dataset: scale and configuration."""
+    setup = repr((sorted(scale_of(run.extra).items()), run.facts.config))
+    return hashlib.sha256(setup.encode(errors="replace")).hexdigest()[:12]
+
+
+def scale_of(extra: Mapping[str, object]) -> dict[str, object]:
+    """Return how large the data of an imported run are, as far as its file says so."""
+    found: dict[str, object] = {}
+    for part in (extra, extra.get("options"), extra.get("settings")):
+        for name, value in part.items() if isinstance(part, Mapping) else ():
+            key = str(name).replace("-", "_")
+            ours = _SCALE.get(key) or _SCALE.get(key.partition("_")[2])
+            if ours and isinstance(value, int | float | str):
+                found.setdefault(ours, _whole(value))
+    return found
+
+
+def _whole(value: float | str) -> object:
+    text = str(value).strip()
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else text
+
+
+def _description(folder: Path, name: str, first: Imported) -> dict[str, Any]:
+    """Return what ``study.json`` says: what it said before, or what the first file says."""
+    if (folder / "study.json").exists():
+        return {**StudyFolder.open(folder).study, "name": name}
+    return {
         "name": name,
-        "datasets": datasets,
+        "datasets": [],
         "title": first.title,
         "comment": first.comment,
         "primary": first.primary,
         "tool": {"name": "benchkit", "version": get_version()},
     }
-    return StudyFolder.create(folder, description)
+
+
+def _with_datasets(
+    study: Mapping[str, Any], placed: Sequence[tuple[Source, Sequence[Factors]]]
+) -> dict[str, Any]:
+    datasets = list(study.get("datasets", []))
+    for factors in (each for _, places in placed for each in places):
+        dataset = {"server": factors.server, "workload": factors.workload}
+        if dataset not in datasets:
+            datasets.append(dataset)
+    return {**study, "datasets": datasets}
 
 
 def _record(
-    study: str, source: Source, run: ImportedRun, kept: Mapping[str, Any], factors: Factors
+    study: StudyFolder,
+    source: Source,
+    run: ImportedRun,
+    kept: Mapping[str, Any],
+    factors: Factors,
 ) -> RunRecord:
     identity = {
         "server": factors.server,
         "workload": factors.workload,
         "threads": factors.threads,
         "iteration": factors.iteration,
+        "dataset": source.server(run),
+        "setup": _setup(run),
         "source": kept["sha256"],
         "line": run.line,
-        "duration_s": run.duration_s,
     }
     return RunRecord(
         id=run_id(identity),
-        study=study,
+        study=study.name,
         status="complete",
         factors=factors,
         identity=identity,
@@ -158,22 +231,24 @@ def _record(
         warmup_s=math.nan,
         metrics=run.metrics,
         warnings=run.warnings,
-        workload={"identity": run.workload},
-        facts=_facts(run),
+        workload={"identity": run.workload, "parameters": scale_of(run.extra)},
+        config_ref=_save_config(study, run.facts),
+        facts={
+            "label": source.server(run) if source.label else run.label,
+            **asdict(run.facts),
+            "extra": dict(run.extra),
+        },
         source={"format": source.imported.format, "line": run.line, **kept},
         tool={"name": "benchkit", "version": get_version()},
     )
-
-
-def _facts(run: ImportedRun) -> dict[str, Any]:
-    return {"label": run.label, **asdict(run.facts), "extra": dict(run.extra)}
 
 
 def _save_config(study: StudyFolder, facts: Facts) -> str | None:
     if facts.config is None:
         return None
     lines = [name if value is None else f"{name}={value}" for name, value in facts.config]
-    return study.save_config("\n".join(["[mariadbd]", *lines, ""]))
+    text = "\n".join(["[mariadbd]", *lines, ""])
+    return study.save_config(text.encode(errors="replace").decode())
 
 
 def _series(run: ImportedRun) -> NDArray[np.void]:
@@ -193,6 +268,7 @@ def _log(run: ImportedRun) -> str:
         return header
     histogram = Histogram()
     for seconds, count in run.histogram:
-        histogram.record(round(seconds * _NS_PER_S), count)
+        if 0 <= seconds * _NS_PER_S <= _HISTOGRAM_MAX_NS and count > 0:
+            histogram.record(round(seconds * _NS_PER_S), count)
     length_s = run.duration_s or 0.0
     return header + format_line("transaction.imported", 0.0, length_s, histogram)
