@@ -1,4 +1,4 @@
-"""Datasets side by side: the mean of one metric per thread count, and ratios to a baseline.
+"""Datasets side by side: one metric per thread count, and ratios to a baseline.
 
 A column is a server setup, a row a workload and a thread count, so that only like is compared
 with like. This module computes the comparison and shows it as text and as HTML; a cell without
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from benchkit import _core
 from benchkit.errors import MetricError, unknown_name
 from benchkit.metrics import Metric, find_metric
+from benchkit.summary import is_response_time, summarise
 from benchkit.units import decimals_for, format_number
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ Setup = tuple[str, str]
 MISSING = "(missing)"
 NO_RATIO = "-"
 _HEAD_WIDTH = 14
+_ENOUGH_ITERATIONS = 3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,8 +49,12 @@ class Column:
     label : str
     n : ndarray of int
         Iterations that have the metric.
-    mean, sd, minimum, maximum : ndarray
-        Over those iterations; `sd` is of the population.
+    mean : ndarray
+        Over those iterations; of response times, what `merged` says.
+    sd, minimum, maximum : ndarray
+        Of the iterations' own values; `sd` is of the population.
+    merged : bool
+        `mean` holds values of all iterations' transactions together instead.
     """
 
     label: str
@@ -57,6 +63,7 @@ class Column:
     sd: NDArray[np.float64]
     minimum: NDArray[np.float64]
     maximum: NDArray[np.float64]
+    merged: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,9 +100,10 @@ class Comparison:
     def frame(self) -> "pandas.DataFrame":
         """The comparison as numbers, one row per workload and thread count.
 
-        The columns are workload, threads, each dataset's mean under its label, each ratio as
-        ``<label> / <baseline>``, and each number of iterations as ``n <label>``. Values are in
-        the metric's unit.
+        The columns are workload, threads, each dataset's mean (of response times, the value of
+        all iterations together) under its label, each ratio as ``<label> / <baseline>``, each
+        number of iterations as ``n <label>``, and the population standard deviation of the
+        iterations' own values as ``sd <label>``. Values are in the metric's unit.
         """
         import pandas as pd
 
@@ -107,6 +115,7 @@ class Comparison:
                 **{column.label: column.mean for column in self.columns},
                 **{f"{c.label} / {self.baseline}": self.ratio(c.label) for c in others},
                 **{f"n {column.label}": column.n for column in self.columns},
+                **{f"sd {column.label}": column.sd for column in self.columns},
             }
         )
 
@@ -120,7 +129,12 @@ class Comparison:
     def subtitle(self) -> str:
         """How to read the cells."""
         ratio = f"; ratio to {self.baseline}" if len(self.columns) > 1 else ""
-        return f"mean of n iterations{ratio}"
+        return f"{'of all n iterations together' if self.merged else 'mean of n iterations'}{ratio}"
+
+    @property
+    def merged(self) -> bool:
+        """Whether cells are of all iterations' transactions together; the notes name others."""
+        return any(column.merged for column in self.columns)
 
     def cells(self) -> list[tuple[str, list[str]]]:
         """Return the head and the texts of each column, as people read them in one table.
@@ -183,7 +197,8 @@ def compare_datasets(
     rows = _rows(chosen)
     setups = sorted(labels, key=lambda setup: setup != base)
     columns = tuple(_column(labels[setup], setup, chosen, rows, metric) for setup in setups)
-    return Comparison(found, labels[base], rows, columns, tuple(_notes(chosen)))
+    notes = (*_notes(chosen), *_merging_notes(found, columns), *_spread_notes(columns))
+    return Comparison(found, labels[base], rows, columns, notes)
 
 
 def _setup(dataset: "Dataset") -> Setup:
@@ -221,28 +236,48 @@ def _rows(datasets: "list[Dataset]") -> tuple[Row, ...]:
 def _column(
     label: str, setup: Setup, datasets: "list[Dataset]", rows: tuple[Row, ...], metric: str
 ) -> Column:
-    values = {
-        (dataset.workload, threads): array
-        for dataset in datasets
-        if _setup(dataset) == setup
-        for threads, array in zip(dataset.threads.tolist(), dataset.array(metric), strict=True)
-    }
+    values: dict[Row, NDArray[np.float64]] = {}
+    means: dict[Row, float] = {}
+    merged = []
+    for dataset in (dataset for dataset in datasets if _setup(dataset) == setup):
+        keys = [(dataset.workload, threads) for threads in dataset.threads.tolist()]
+        summary = summarise(dataset, [metric])[metric]
+        values.update(zip(keys, dataset.array(metric), strict=True))
+        means.update(zip(keys, summary.values, strict=True))
+        if metric in dataset.metrics:
+            merged.append(summary.merged)
     summaries = [_core.describe(values.get(row, np.empty(0))) for row in rows]
     names = ("mean", "sd", "minimum", "maximum")
     statistics = {name: np.array([summary[name] for summary in summaries]) for name in names}
-    return Column(label, np.array([summary["n"] for summary in summaries], np.int64), **statistics)
+    statistics["mean"] = np.array([means.get(row, np.nan) for row in rows])
+    n = np.array([summary["n"] for summary in summaries], np.int64)
+    return Column(label, n, **statistics, merged=bool(merged) and all(merged))
 
 
 def _notes(datasets: "list[Dataset]") -> Iterator[str]:
-    """Say which workloads were not the same, and where a single iteration stands alone."""
+    """Say which workloads were not the same."""
     for workload in dict.fromkeys(dataset.workload for dataset in datasets):
         alike = [dataset for dataset in datasets if dataset.workload == workload]
         prints = {d.records[0].identity.get("workload_fingerprint") for d in alike}
         if len(prints) > 1:
             names = ", ".join(dataset.label for dataset in alike)
             yield f"{workload} had different parameters in {names}; its ratios compare unlike work"
-    if any(len(dataset.iterations) == 1 for dataset in datasets):
+
+
+def _merging_notes(metric: Metric, columns: tuple[Column, ...]) -> Iterator[str]:
+    """Say where response times could not be taken from all iterations together."""
+    alone = [column.label for column in columns if column.n.max() > 1 and not column.merged]
+    if alone and is_response_time(metric.name):
+        yield f"{', '.join(alone)}: mean of the iterations' {metric.label}: no histograms"
+
+
+def _spread_notes(columns: tuple[Column, ...]) -> Iterator[str]:
+    """Say where there are too few iterations to tell a difference from noise."""
+    fewest = min(int(n) for column in columns for n in column.n if n)
+    if fewest == 1:
         yield "a single iteration says nothing about how far repeats would differ"
+    elif fewest < _ENOUGH_ITERATIONS:
+        yield f"with {fewest} iterations a difference may well be noise"
 
 
 # Cells as text
@@ -375,10 +410,11 @@ def _html_heads(comparison: Comparison, with_workload: bool) -> str:
     tall = "".join(f'<th rowspan="2">{name}</th>' for name in names)
     base, *others = (html.escape(column.label) for column in comparison.columns)
     wide = "".join(f'<th colspan="2" style="text-align:center">{name}</th>' for name in others)
-    pairs = "<th>mean</th><th>ratio</th>" * len(others)
+    value = "together" if comparison.merged else "mean"
+    pairs = f"<th>{value}</th><th>ratio</th>" * len(others)
     return (
         f'<tr>{tall}<th style="text-align:center">{base}</th>{wide}<th rowspan="2">n</th></tr>'
-        f"<tr><th>mean</th>{pairs}</tr>"
+        f"<tr><th>{value}</th>{pairs}</tr>"
     )
 
 
