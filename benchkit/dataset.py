@@ -226,8 +226,13 @@ class Dataset:
         merged = merge_histograms(
             histogram for log in logs if (histogram := log.merged(wanted)) is not None
         )
+        if merged is None and tag is None:
+            raise MetricError(
+                f"dataset {self.label!r} has no response times of the {phase}: no transaction was "
+                "committed in it, or its runs came without histograms"
+            )
         if merged is None:
-            raise MetricError(unknown_name("tag", prefix + (tag or "transaction."), tags))
+            raise MetricError(unknown_name("tag", wanted[0], tags))
         return merged
 
     def _matching(self, threads: int | None, iteration: int | None) -> list[StoredRun]:
