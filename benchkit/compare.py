@@ -1,4 +1,4 @@
-"""Datasets side by side: the mean of one metric per thread count, and ratios to a baseline.
+"""Datasets side by side: one metric per thread count, and ratios to a baseline.
 
 A column is a server setup, a row a workload and a thread count, so that only like is compared
 with like. This module computes the comparison and shows it as text and as HTML; a cell without
@@ -23,6 +23,7 @@ from benchkit.record import threads_text
 from benchkit.report import Report, make_report
 from benchkit.report_data import Bench, Subject, match_benches, work_of
 from benchkit.report_taf import PERCENT_METRIC
+from benchkit.summary import is_response_time, summarise
 from benchkit.units import decimals_for, format_number
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ MISSING = "(missing)"
 NO_RATIO = "-"
 _HEAD_WIDTH = 14
 _REASONS = 4
+_ENOUGH_ITERATIONS = 3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,8 +55,12 @@ class Column:
     label : str
     n : ndarray of int
         Iterations that have the metric.
-    mean, sd, minimum, maximum : ndarray
-        Over those iterations; `sd` is of the population.
+    mean : ndarray
+        Over those iterations; of response times, what `merged` says.
+    sd, minimum, maximum : ndarray
+        Of the iterations' own values; `sd` is of the population.
+    merged : bool
+        `mean` holds values of all iterations' transactions together instead.
     """
 
     label: str
@@ -63,6 +69,7 @@ class Column:
     sd: NDArray[np.float64]
     minimum: NDArray[np.float64]
     maximum: NDArray[np.float64]
+    merged: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,9 +115,10 @@ class Comparison:
     def frame(self) -> "pandas.DataFrame":
         """The comparison as numbers, one row per workload and thread count.
 
-        The columns are workload, threads, each dataset's mean under its label, each ratio as
-        ``<label> / <baseline>``, and each number of iterations as ``n <label>``. Values are in
-        the metric's unit.
+        The columns are workload, threads, each dataset's mean (of response times, the value of
+        all iterations together) under its label, each ratio as ``<label> / <baseline>``, each
+        number of iterations as ``n <label>``, and the population standard deviation of the
+        iterations' own values as ``sd <label>``. Values are in the metric's unit.
         """
         import pandas as pd
 
@@ -122,6 +130,7 @@ class Comparison:
                 **{column.label: column.mean for column in self.columns},
                 **{f"{c.label} / {self.baseline}": self.ratio(c.label) for c in others},
                 **{f"n {column.label}": column.n for column in self.columns},
+                **{f"sd {column.label}": column.sd for column in self.columns},
             }
         )
 
@@ -153,7 +162,12 @@ class Comparison:
     def subtitle(self) -> str:
         """How to read the cells."""
         ratio = f"; ratio to {self.baseline}" if len(self.columns) > 1 else ""
-        return f"mean of n iterations{ratio}"
+        return f"{'of all n iterations together' if self.merged else 'mean of n iterations'}{ratio}"
+
+    @property
+    def merged(self) -> bool:
+        """Whether cells are of all iterations' transactions together; the notes name others."""
+        return any(column.merged for column in self.columns)
 
     def cells(self) -> list[tuple[str, list[str]]]:
         """Return the head and the texts of each column, as people read them in one table.
@@ -238,7 +252,11 @@ def compare_datasets(
     columns = tuple(
         _column(labels[setup], number, benches, rows, metric) for number, setup in enumerate(setups)
     )
-    notes = (*(f"unlike work is compared: {reason}" for reason in reasons), *_notes(chosen))
+    notes = (
+        *(f"unlike work is compared: {reason}" for reason in reasons),
+        *_merging_notes(found, columns),
+        *_spread_notes(columns),
+    )
     return Comparison(found, labels[base], rows, columns, notes, benches)
 
 
@@ -292,23 +310,40 @@ def _rows(benches: tuple[Bench, ...]) -> tuple[Row, ...]:
 def _column(
     label: str, number: int, benches: tuple[Bench, ...], rows: tuple[Row, ...], metric: str
 ) -> Column:
-    datasets = ((bench.workload, bench.columns[number][1]) for bench in benches)
-    values = {
-        (workload, threads): array
-        for workload, dataset in datasets
-        if dataset
-        for threads, array in zip(dataset.threads.tolist(), dataset.array(metric), strict=True)
-    }
+    values: dict[Row, NDArray[np.float64]] = {}
+    means: dict[Row, float] = {}
+    merged = []
+    for bench in benches:
+        _, dataset = bench.columns[number]
+        if dataset is None:
+            continue
+        keys = [(bench.workload, threads) for threads in dataset.threads.tolist()]
+        summary = summarise(dataset, [metric])[metric]
+        values.update(zip(keys, dataset.array(metric), strict=True))
+        means.update(zip(keys, summary.values, strict=True))
+        if metric in dataset.metrics:
+            merged.append(summary.merged)
     summaries = [_core.describe(values.get(row, np.empty(0))) for row in rows]
-    names = ("mean", "sd", "min", "max")
-    statistics = [np.array([summary[name] for summary in summaries]) for name in names]
-    return Column(label, np.array([summary["n"] for summary in summaries], np.int64), *statistics)
+    sd, low, high = (np.array([s[name] for s in summaries]) for name in ("sd", "min", "max"))
+    mean = np.array([means.get(row, np.nan) for row in rows])
+    n = np.array([summary["n"] for summary in summaries], np.int64)
+    return Column(label, n, mean, sd, low, high, merged=bool(merged) and all(merged))
 
 
-def _notes(datasets: "list[Dataset]") -> Iterator[str]:
-    """Say where a single iteration stands alone."""
-    if any(len(dataset.iterations) == 1 for dataset in datasets):
+def _merging_notes(metric: Metric, columns: tuple[Column, ...]) -> Iterator[str]:
+    """Say where response times could not be taken from all iterations together."""
+    alone = [column.label for column in columns if column.n.max() > 1 and not column.merged]
+    if alone and is_response_time(metric.name):
+        yield f"{', '.join(alone)}: mean of the iterations' {metric.label}: no histograms"
+
+
+def _spread_notes(columns: tuple[Column, ...]) -> Iterator[str]:
+    """Say where there are too few iterations to tell a difference from noise."""
+    fewest = min(int(n) for column in columns for n in column.n if n)
+    if fewest == 1:
         yield "a single iteration says nothing about how far repeats would differ"
+    elif fewest < _ENOUGH_ITERATIONS:
+        yield f"with {fewest} iterations a difference may well be noise"
 
 
 # Cells as text
@@ -441,10 +476,11 @@ def _html_heads(comparison: Comparison, with_workload: bool) -> str:
     tall = "".join(f'<th rowspan="2">{name}</th>' for name in names)
     base, *others = (html.escape(column.label) for column in comparison.columns)
     wide = "".join(f'<th colspan="2" style="text-align:center">{name}</th>' for name in others)
-    pairs = "<th>mean</th><th>ratio</th>" * len(others)
+    value = "together" if comparison.merged else "mean"
+    pairs = f"<th>{value}</th><th>ratio</th>" * len(others)
     return (
         f'<tr>{tall}<th style="text-align:center">{base}</th>{wide}<th rowspan="2">n</th></tr>'
-        f"<tr><th>mean</th>{pairs}</tr>"
+        f"<tr><th>{value}</th>{pairs}</tr>"
     )
 
 

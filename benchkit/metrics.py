@@ -87,7 +87,7 @@ _ALL = (
         "us",
         False,
         "client CPU per statement",
-        "User and system time of the benchmark itself, divided by its statements.",
+        "User and system time of the worker threads, divided by the statements of all phases.",
     ),
     Metric("load_rows_per_s", "rows/s", True, "load rate", "Rows loaded into tables per second."),
     Metric("nopm", "orders/min", True, "new orders", "New orders that committed, per minute."),
@@ -131,6 +131,15 @@ _ALL = (
         )
     ),
 )
+
+RESPONSE_PERCENTILES = {
+    "latency_p50": 50.0,
+    "latency_p95": 95.0,
+    "latency_p99": 99.0,
+    "latency_p999": 99.9,
+    "latency_max": 100.0,
+}
+"""The metrics that are a percentile of the response times."""
 
 METRICS = {metric.name: metric for metric in _ALL}
 """Every metric by its name, in the order tables show them."""

@@ -145,6 +145,13 @@ class StudyFolder:
             for path in folder.glob(f"{_UNFINISHED}*"):
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
 
+    def discard(self) -> None:
+        """Remove all that `create` and `lock` made, for a study of which no run was begun."""
+        for name in ("runs", "failed", "configs", "env"):
+            shutil.rmtree(self.path / name, ignore_errors=True)
+        for name in ("study.json", "study.lock"):
+            (self.path / name).unlink(missing_ok=True)
+
     def completed(self) -> set[str]:
         """Return the ids of the runs that are stored whole."""
         return {run.record.id for run in self.runs()}
