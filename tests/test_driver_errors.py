@@ -131,6 +131,24 @@ class TestErrors:
         kept = make_workload(Execute(second_row_fails, keep=(("a", "integer"),)), tolerate=(1242,))
         assert transaction(scratch.run(kept, transactions=7))["failed"] == 7
 
+    @pytest.mark.parametrize("padding", [0, 1])
+    def test_message_cut_inside_a_character_is_still_text(self, scratch, padding):
+        message = "x" * padding + "ä" * 100
+        scratch.query(
+            f"CREATE PROCEDURE p() SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = '{message}'"
+        )
+        workload = make_workload(Execute("CALL p()"), tolerate=(1644,))
+        (error,) = scratch.run(workload, transactions=3)["errors"]
+        assert (error["number"], error["count"]) == (1644, 3)
+        assert error["message"].startswith("x" * padding + "ä" * 70)
+
+    @pytest.mark.parametrize("padding", range(4))
+    def test_long_message_of_a_refused_statement_is_still_text(self, scratch, padding):
+        workload = make_workload(Execute("SELECT `" + "x" * padding + "ä" * 300 + "`"))
+        with pytest.raises(DatabaseError, match="ä" * 200) as caught:
+            scratch.run(workload, transactions=1)
+        assert caught.value.number == 1059
+
     def test_statement_that_cannot_be_prepared_is_an_error_of_the_start(self, scratch):
         driver = make_driver(
             make_workload(Execute("SELECT 1 FROM absent")),
