@@ -38,11 +38,11 @@ struct statement {
     unsigned int value_count;
     struct wire_statement direct; /* for the wire */
     MYSQL_BIND *parameters;
-    MYSQL_BIND *columns; /* as many as the result has; those not kept are skipped */
+    MYSQL_BIND *columns; /* column_count of them; those not kept are skipped */
     struct value **kept; /* registers for the first columns; as values */
     unsigned int kept_count;
+    unsigned int column_count;
     bool look_for_row;
-    bool columns_bound;
 };
 
 int connection_library_init(struct error *error)
@@ -85,13 +85,19 @@ static int set_statement_error(const struct statement *statement, struct error *
 
 static void set_options(MYSQL *mysql, const struct endpoint *endpoint)
 {
-    my_bool off = 0;
+    my_bool off = 0, on = 1;
 
     mysql_options(mysql, MYSQL_SET_CHARSET_NAME, "utf8mb4");
     mysql_options(mysql, MYSQL_OPT_RECONNECT, &off);
-    mysql_options(mysql, MYSQL_REPORT_DATA_TRUNCATION, &off);
+    mysql_options(mysql, MYSQL_REPORT_DATA_TRUNCATION, &on);
     if (endpoint->connect_timeout_s)
         mysql_options(mysql, MYSQL_OPT_CONNECT_TIMEOUT, &endpoint->connect_timeout_s);
+}
+
+/* Both sides must have offered it. */
+static bool ends_with_ok(const MYSQL *mysql)
+{
+    return mysql->client_flag & mysql->server_capabilities & DEPRECATE_EOF;
 }
 
 int connection_open(const struct endpoint *endpoint, struct connection **result,
@@ -119,8 +125,7 @@ int connection_open(const struct endpoint *endpoint, struct connection **result,
     socket = (int)mysql_get_socket(connection->mysql);
     set_socket(connection, socket);
     connection->direct = !mysql_get_ssl_cipher(connection->mysql);
-    if (wire_init(&connection->wire, socket,
-                  connection->mysql->client_flag & DEPRECATE_EOF, error)) {
+    if (wire_init(&connection->wire, socket, ends_with_ok(connection->mysql), error)) {
         connection_close(connection);
         return -1;
     }
@@ -316,6 +321,13 @@ static int prepare(struct statement *statement, const struct statement_text *tex
     return 0;
 }
 
+/* Kept columns need decoding; what is longer than a packet needs splitting. */
+static bool can_be_direct(const struct statement_text *text)
+{
+    return !text->kept_count && text->length <= WIRE_TEXT_MAX &&
+           wire_can_send(text->parameters, text->parameter_count);
+}
+
 int connection_prepare(struct connection *connection, const struct statement_text *text,
                        struct statement **result, struct error *error)
 {
@@ -325,8 +337,8 @@ int connection_prepare(struct connection *connection, const struct statement_tex
         return error_set_memory(error);
     statement->connection = connection;
     statement->look_for_row = text->look_for_row || text->kept_count;
-    if (connection->direct && !text->kept_count && text->length <= WIRE_TEXT_MAX)
-        statement->wire = &connection->wire; /* kept columns need decoding */
+    if (connection->direct && can_be_direct(text))
+        statement->wire = &connection->wire;
     if (prepare(statement, text, error) || copy_values(text, statement, error) ||
         bind_parameters(statement, error)) {
         statement_free(statement);
@@ -337,9 +349,8 @@ int connection_prepare(struct connection *connection, const struct statement_tex
     return 0;
 }
 
-/* The columns of a CALL are only known when its first result arrives, so columns are
- * bound at the first execution, not at prepare. */
-static int bind_columns(struct statement *statement, struct error *error)
+/* As many columns as the result at hand has. */
+static int resize_columns(struct statement *statement, struct error *error)
 {
     unsigned int count = mysql_stmt_field_count(statement->handle);
 
@@ -347,16 +358,32 @@ static int bind_columns(struct statement *statement, struct error *error)
         return error_set(error, ERROR_INVALID,
                          "%u columns are to be kept but the result has %u",
                          statement->kept_count, count);
+    if (count == statement->column_count)
+        return 0;
+    free(statement->columns);
+    statement->column_count = 0;
     statement->columns = calloc(count, sizeof *statement->columns);
     if (!statement->columns)
         return error_set_memory(error);
-    for (unsigned int i = 0; i < count; i++)
+    statement->column_count = count;
+    for (unsigned int i = statement->kept_count; i < count; i++)
         statement->columns[i].buffer_type = MYSQL_TYPE_NULL;
-    for (unsigned int i = 0; i < statement->kept_count; i++)
-        bind_value(&statement->columns[i], statement->kept[i]);
+    return 0;
+}
+
+/* The columns of a CALL may be others at each execution, and libmariadb then forgets
+ * what was bound to them: they are bound each time, not at prepare. */
+static int bind_columns(struct statement *statement, struct error *error)
+{
+    if (resize_columns(statement, error))
+        return -1;
+    for (unsigned int i = 0; i < statement->kept_count; i++) {
+        MYSQL_BIND *column = &statement->columns[i];
+        bind_value(column, statement->kept[i]);
+        column->error = &column->error_value;
+    }
     if (mysql_stmt_bind_result(statement->handle, statement->columns))
         return set_statement_error(statement, error);
-    statement->columns_bound = true;
     return 0;
 }
 
@@ -364,13 +391,25 @@ static int check_kept(const struct statement *statement, struct error *error)
 {
     for (unsigned int i = 0; i < statement->kept_count; i++) {
         const struct value *value = statement->kept[i];
-        if (value->type == VALUE_TEXT && !value->is_null &&
-            value->length > value->capacity)
+        if (value->is_null)
+            continue;
+        if (value->type == VALUE_TEXT && value->length > value->capacity)
             return error_set(error, ERROR_INVALID,
                              "kept column %u has %lu bytes, its register holds %lu",
                              i + 1, value->length, value->capacity);
+        if (value->type != VALUE_TEXT && statement->columns[i].error_value)
+            return error_set(
+                error, ERROR_INVALID,
+                "kept column %u does not fit its register, which is for %s", i + 1,
+                value->type == VALUE_INTEGER ? "integers" : "reals");
     }
     return 0;
+}
+
+static void clear_kept(const struct statement *statement)
+{
+    for (unsigned int i = 0; i < statement->kept_count; i++)
+        statement->kept[i]->is_null = 1;
 }
 
 static int fetch_first(struct statement *statement, struct reply *reply,
@@ -378,8 +417,7 @@ static int fetch_first(struct statement *statement, struct reply *reply,
 {
     int status;
 
-    if (statement->kept_count && !statement->columns_bound &&
-        bind_columns(statement, error))
+    if (statement->kept_count && bind_columns(statement, error))
         return -1;
     status = mysql_stmt_fetch(statement->handle);
     if (status == 1)
@@ -387,8 +425,7 @@ static int fetch_first(struct statement *statement, struct reply *reply,
     reply->found = status != MYSQL_NO_DATA;
     if (reply->found)
         return check_kept(statement, error);
-    for (unsigned int i = 0; i < statement->kept_count; i++)
-        statement->kept[i]->is_null = 1;
+    clear_kept(statement);
     return 0;
 }
 
@@ -425,6 +462,7 @@ int statement_execute(struct statement *statement, struct reply *reply,
     if (!mysql_stmt_field_count(handle)) {
         reply->affected_rows = mysql_stmt_affected_rows(handle);
         reply->found = reply->affected_rows > 0;
+        clear_kept(statement);
         return 0;
     }
     reply->has_result = true;

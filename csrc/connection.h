@@ -4,7 +4,7 @@
  * A connection belongs to one thread at a time. Only connection_interrupt() may be
  * called from another, which must see to it that the connection is not closed
  * meanwhile. Statements run over the binary protocol, prepared once, with
- * their parameters and kept columns bound once to `struct value`s that must neither
+ * their parameters and kept columns bound to `struct value`s that must neither
  * move nor go away before the statement does. Results are skipped, not stored.
  *
  * On a connection without TLS the statements themselves go through wire.h, the rest
@@ -44,7 +44,7 @@ struct statement_text {
     struct value *const *parameters;
     unsigned int parameter_count;
     struct value *const *kept; /* columns of the first row go here, from the left;
-                                  all NULL where there is no row */
+                                  all NULL where there is no row or no result */
     unsigned int kept_count;
     bool look_for_row; /* fetch the first row even if no column is kept */
 };
@@ -94,7 +94,8 @@ int connection_prepare(struct connection *connection, const struct statement_tex
                        struct statement **result, struct error *error);
 
 /* Execute with the present content of the bound values. A kept text longer than its
- * value's capacity is ERROR_INVALID. */
+ * value's capacity, or a kept number that libmariadb cannot convert, is
+ * ERROR_INVALID. */
 int statement_execute(struct statement *statement, struct reply *reply,
                       struct error *error);
 

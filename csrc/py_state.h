@@ -32,6 +32,9 @@ PyObject *raise_error(const struct module_state *state, const struct error *erro
 PyObject *raise_error_as(const struct module_state *state, const char *name,
                          const struct error *error);
 
+/* A message as a str. It may be cut inside a character, which is then replaced. */
+PyObject *message_text(const char *message);
+
 /* Each type's spec, defined in the file that owns the type. */
 extern PyType_Spec connection_spec;
 extern PyType_Spec driver_spec;
