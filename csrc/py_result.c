@@ -249,11 +249,11 @@ static PyObject *errors_list(const struct module_state *state,
         return raise_error(state, &error);
     list = PyList_New(count);
     for (uint32_t i = 0; list && i < count; i++) {
-        PyObject *item =
-            Py_BuildValue("{sIsssssssKss}", "number", errors[i].number, "sqlstate",
-                          errors[i].sqlstate, "message", errors[i].message, "statement",
-                          program->labels[errors[i].label].name, "count",
-                          errors[i].count, "phase", phase_names[errors[i].phase]);
+        PyObject *item = Py_BuildValue(
+            "{sIsssNsssKss}", "number", errors[i].number, "sqlstate",
+            errors[i].sqlstate, "message", message_text(errors[i].message), "statement",
+            program->labels[errors[i].label].name, "count", errors[i].count, "phase",
+            phase_names[errors[i].phase]);
         if (!item)
             Py_CLEAR(list);
         else
@@ -288,8 +288,8 @@ static PyObject *error_dict(const struct driver *driver,
 
     if (result->why != STOP_ERROR)
         Py_RETURN_NONE;
-    return Py_BuildValue("{sIssss}", "number", error->number, "sqlstate",
-                         error->sqlstate, "message", error->message);
+    return Py_BuildValue("{sIsssN}", "number", error->number, "sqlstate",
+                         error->sqlstate, "message", message_text(error->message));
 }
 
 static PyObject *head_dict(const struct driver_result *result)

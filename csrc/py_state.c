@@ -5,6 +5,8 @@
 
 #include "error.h"
 
+#include <string.h>
+
 struct module_state *state_of_type(PyTypeObject *type)
 {
     PyObject *module = PyType_GetModuleByDef(type, &core_module);
@@ -12,17 +14,19 @@ struct module_state *state_of_type(PyTypeObject *type)
     return module ? PyModule_GetState(module) : NULL;
 }
 
-static PyObject *raise_database_error(PyObject *type, const struct error *error)
+PyObject *message_text(const char *message)
 {
-    PyObject *exception;
+    return PyUnicode_DecodeUTF8(message, (Py_ssize_t)strlen(message), "replace");
+}
 
-    exception = PyObject_CallFunction(type, "sIs", error->message, error->number,
-                                      error->sqlstate);
-    if (exception) {
-        PyErr_SetObject(type, exception);
-        Py_DECREF(exception);
-    }
-    return NULL;
+/* A new exception of `type`; NULL with another one set. */
+static PyObject *make_exception(PyObject *type, const struct error *error)
+{
+    PyObject *text = message_text(error->message);
+
+    if (error->kind == ERROR_DATABASE)
+        return PyObject_CallFunction(type, "NIs", text, error->number, error->sqlstate);
+    return PyObject_CallFunction(type, "N", text);
 }
 
 PyObject *raise_error(const struct module_state *state, const struct error *error)
@@ -33,13 +37,11 @@ PyObject *raise_error(const struct module_state *state, const struct error *erro
                                         [ERROR_SYSTEM] = "RunError",
                                         [ERROR_INTERNAL] = "BenchkitError"};
     PyObject *type = PyObject_GetAttrString(state->errors, names[error->kind]);
+    PyObject *exception = type ? make_exception(type, error) : NULL;
 
-    if (!type)
-        return NULL;
-    if (error->kind == ERROR_DATABASE)
-        raise_database_error(type, error);
-    else
-        PyErr_SetString(type, error->message);
-    Py_DECREF(type);
+    if (exception)
+        PyErr_SetObject(type, exception);
+    Py_XDECREF(exception);
+    Py_XDECREF(type);
     return NULL;
 }

@@ -27,6 +27,9 @@ struct module_state *state_of_type(PyTypeObject *type);
 /* Set the exception that `error` maps to; always returns NULL. */
 PyObject *raise_error(const struct module_state *state, const struct error *error);
 
+/* A message as a str. It may be cut inside a character, which is then replaced. */
+PyObject *message_text(const char *message);
+
 /* Each type's spec, defined in the file that owns the type. */
 extern PyType_Spec connection_spec;
 extern PyType_Spec driver_spec;

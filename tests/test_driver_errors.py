@@ -21,6 +21,9 @@ from benchkit.workloads import (
     Begin,
     Commit,
     Execute,
+    Let,
+    Offset,
+    Repeat,
     Transaction,
     Workload,
 )
@@ -130,6 +133,30 @@ class TestErrors:
         assert transaction(result)["failed"] == 7
         kept = make_workload(Execute(second_row_fails, keep=(("a", "integer"),)), tolerate=(1242,))
         assert transaction(scratch.run(kept, transactions=7))["failed"] == 7
+
+    @pytest.mark.parametrize("padding", [0, 1])
+    def test_message_cut_inside_a_character_is_still_text(self, scratch, padding):
+        message = "x" * padding + "ä" * 100
+        scratch.query(
+            f"CREATE PROCEDURE p() SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = '{message}'"
+        )
+        workload = make_workload(Execute("CALL p()"), tolerate=(1644,))
+        (error,) = scratch.run(workload, transactions=3)["errors"]
+        assert (error["number"], error["count"]) == (1644, 3)
+        assert error["message"].startswith("x" * padding + "ä" * 70)
+
+    @pytest.mark.parametrize("padding", [0, 1])
+    def test_message_about_a_long_statement_is_still_text(self, scratch, padding):
+        scratch.query("CREATE TABLE t1 (a INT)")
+        comment = "x" * padding + "ä" * 600
+        loop = (
+            Let("table", Offset("a", 0)),
+            Execute(f"INSERT INTO t{{table}} VALUES (1) /* {comment} */"),
+            Let("a", g.uniform(9, 9)),
+        )
+        workload = make_workload(Let("a", g.uniform(1, 1)), Repeat(2, loop))
+        result = scratch.run(workload, transactions=1)
+        assert "ä" * 150 in result["error"]["message"]
 
     def test_statement_that_cannot_be_prepared_is_an_error_of_the_start(self, scratch):
         driver = make_driver(
