@@ -288,9 +288,8 @@ static int skip_continuation(struct wire *wire, struct error *error)
     return 0;
 }
 
-/* Read the next message: look at its head, which stays valid, and go past it. */
-static int read_message(struct wire *wire, struct received *message,
-                        struct error *error)
+/* Look at the head of the next message, which stays valid, and go past it. */
+static int read_head(struct wire *wire, struct received *message, struct error *error)
 {
     if (require(wire, HEADER_BYTES, error))
         return -1;
@@ -312,6 +311,28 @@ static int end_message(struct wire *wire, const struct received *message,
     if (skip_bytes(wire, message->length - message->head_length, error))
         return -1;
     return message->length == PACKET_MAX ? skip_continuation(wire, error) : 0;
+}
+
+/* Long operations report how far they are by errors with a number of their own, which
+ * may come between any messages of the reply. */
+static bool is_progress(const struct received *message)
+{
+    return message->head_length > 2 && message->head[0] == MESSAGE_ERROR &&
+           message->head[1] == 0xff && message->head[2] == 0xff;
+}
+
+/* Read the next message up to its head; end_message() goes past the rest. */
+static int read_message(struct wire *wire, struct received *message,
+                        struct error *error)
+{
+    for (;;) {
+        if (read_head(wire, message, error))
+            return -1;
+        if (!is_progress(message))
+            return 0;
+        if (end_message(wire, message, error))
+            return -1;
+    }
 }
 
 static int malformed(struct error *error)
@@ -350,13 +371,6 @@ static int server_error(struct wire *wire, const struct received *message,
     if (end_message(wire, message, &lost))
         *error = lost;
     return -1;
-}
-
-/* Long operations report how far they are by errors with a number of their own. */
-static bool is_progress(const struct received *message)
-{
-    return message->head_length > 2 && message->head[1] == 0xff &&
-           message->head[2] == 0xff;
 }
 
 /* Read a length-encoded integer at *place, which moves behind it; at most `end`. */
@@ -507,10 +521,7 @@ static int read_result(struct wire *wire, struct reply *reply, unsigned *status,
         reply->found = reply->found || affected;
         return end_message(wire, &message, error);
     case MESSAGE_ERROR:
-        if (!is_progress(&message))
-            return server_error(wire, &message, error);
-        *status = STATUS_MORE_RESULTS; /* the result is still to come */
-        return end_message(wire, &message, error);
+        return server_error(wire, &message, error);
     case MESSAGE_FILE:
         *status = STATUS_MORE_RESULTS; /* the outcome is still to come */
         return refuse_file(wire, error);

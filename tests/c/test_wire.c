@@ -254,6 +254,32 @@ static void test_progress_is_not_an_error(void)
     link_close(&link);
 }
 
+#define PROGRESS(link) ANSWER(link, "\377\377\377\1\1\1\0\0\0\5stage")
+
+static void test_progress_may_come_between_any_messages(void)
+{
+    struct wire_statement statement;
+    struct link link;
+
+    link_open(&link, false);
+    PROGRESS(&link);
+    PROGRESS(&link);
+    ANSWER(&link, "\1\1");
+    PROGRESS(&link);
+    ANSWER(&link, "column");
+    PROGRESS(&link);
+    ANSWER(&link, "\376\0\0\2\0");
+    PROGRESS(&link);
+    ANSWER(&link, "\376\0\0\2\0");
+    CHECK(!query(&link, "CHECK TABLE t"));
+    CHECK(link.reply.has_result && !link.reply.found);
+    PROGRESS(&link);
+    ANSWER(&link, "\0\2\1\0\0\0\0\0\0\0\0\0");
+    CHECK(!wire_prepare(&link.wire, "DO 1", 4, &statement, &link.error));
+    CHECK(statement.id == 258);
+    link_close(&link);
+}
+
 static void test_file_request_is_refused(void)
 {
     struct link link;
@@ -337,6 +363,7 @@ int main(void)
     RUN(test_long_error_leaves_the_stream_in_order);
     RUN(test_error_among_rows_is_the_outcome);
     RUN(test_progress_is_not_an_error);
+    RUN(test_progress_may_come_between_any_messages);
     RUN(test_file_request_is_refused);
     RUN(test_rows_longer_than_the_input_buffer);
     RUN(test_closed_connection_is_a_loss);
