@@ -14,7 +14,7 @@
 
 enum { DEFAULT_DIGITS = 3 };
 
-static const long long default_highest = 120000000000; /* 120 s in ns */
+static const long long default_highest = 3600000000000; /* an hour in ns */
 
 struct py_histogram {
     PyObject_HEAD struct histogram histogram;
@@ -340,7 +340,7 @@ static PyObject *histogram_get_digits(struct py_histogram *self,
 
 PyDoc_STRVAR(
     histogram_doc,
-    "Histogram(highest=120_000_000_000, digits=3)\n--\n\n"
+    "Histogram(highest=3_600_000_000_000, digits=3)\n--\n\n"
     "Counts of values of 0..highest in buckets of a fixed relative width.\n\n"
     "With 3 digits a bucket spans less than 1/1000 of its value. Higher values are\n"
     "counted in `overflow`. Histograms are equal when layout, counts and overflow "
@@ -371,7 +371,7 @@ PyDoc_STRVAR(encode_doc,
              "header and compression.\nThe overflow is not part of it.");
 PyDoc_STRVAR(
     decode_doc,
-    "decode($type, payload, highest=120_000_000_000, digits=3)\n--\n\n"
+    "decode($type, payload, highest=3_600_000_000_000, digits=3)\n--\n\n"
     "Make a histogram from what encode() wrote; min, max and mean are those of "
     "the buckets.\n\nRaises StoreError if the payload is damaged.");
 PyDoc_STRVAR(copy_doc, "copy($self, /)\n--\n\nA copy that can be changed by itself.");

@@ -22,11 +22,11 @@ static int init_phase(struct phase_counts *phase, const struct recorder *recorde
         return error_set_memory(error);
     for (uint32_t i = 0; i < recorder->transaction_count; i++)
         if (histogram_init(&phase->transactions[i].response, RECORDER_HIGHEST_NS,
-                           RECORDER_TRANSACTION_DIGITS, error))
+                           RECORDER_DIGITS, error))
             return -1;
     for (uint32_t i = 0; i < recorder->statement_count; i++)
         if (histogram_init(&phase->statements[i].response, RECORDER_HIGHEST_NS,
-                           RECORDER_STATEMENT_DIGITS, error))
+                           RECORDER_DIGITS, error))
             return -1;
     return 0;
 }

@@ -19,12 +19,11 @@ struct error;
 struct reply;
 
 enum {
-    RECORDER_TRANSACTION_DIGITS = 3,
-    RECORDER_STATEMENT_DIGITS = 2,
+    RECORDER_DIGITS = 3,     /* of the histograms */
     RECORDER_ERRORS_MAX = 64 /* kinds of failure told apart; more share the last */
 };
 
-#define RECORDER_HIGHEST_NS INT64_C(120000000000)
+#define RECORDER_HIGHEST_NS INT64_C(3600000000000) /* an hour */
 
 /* Counts of one transaction kind in one phase. */
 struct transaction_counts {

@@ -18,12 +18,6 @@
 
 enum { NO_TIME = -1 };
 
-static int digits_of(const struct sampler *sampler, uint32_t tag)
-{
-    return tag < sampler->of.program->transaction_count ? RECORDER_TRANSACTION_DIGITS
-                                                        : RECORDER_STATEMENT_DIGITS;
-}
-
 static void free_set(const struct sampler *sampler, struct histogram *set)
 {
     for (uint32_t tag = 0; set && tag < sampler->tag_count; tag++)
@@ -41,8 +35,7 @@ static struct histogram *make_set(const struct sampler *sampler, struct error *e
         return NULL;
     }
     for (uint32_t tag = 0; tag < sampler->tag_count; tag++)
-        if (histogram_init(&set[tag], RECORDER_HIGHEST_NS, digits_of(sampler, tag),
-                           error)) {
+        if (histogram_init(&set[tag], RECORDER_HIGHEST_NS, RECORDER_DIGITS, error)) {
             free_set(sampler, set);
             return NULL;
         }
@@ -67,7 +60,7 @@ int sampler_init(struct sampler *sampler, const struct sampled *of, int64_t inte
         status = (sampler->merged = make_set(sampler, error)) ? 0 : -1;
     if (!status)
         status = histogram_init(&sampler->response, RECORDER_HIGHEST_NS,
-                                RECORDER_TRANSACTION_DIGITS, error);
+                                RECORDER_DIGITS, error);
     if (status)
         sampler_fini(sampler);
     return status;

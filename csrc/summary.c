@@ -15,8 +15,7 @@ int summary_transaction(const struct driver *driver, enum phase phase, uint32_t 
                         struct transaction_summary *summary, struct error *error)
 {
     memset(summary, 0, sizeof *summary);
-    if (histogram_init(&summary->response, RECORDER_HIGHEST_NS,
-                       RECORDER_TRANSACTION_DIGITS, error))
+    if (histogram_init(&summary->response, RECORDER_HIGHEST_NS, RECORDER_DIGITS, error))
         return -1;
     for (uint32_t i = 0; i < driver_worker_count(driver); i++) {
         const struct transaction_counts *counts =
@@ -36,8 +35,7 @@ int summary_statement(const struct driver *driver, enum phase phase, uint32_t in
                       struct statement_summary *summary, struct error *error)
 {
     memset(summary, 0, sizeof *summary);
-    if (histogram_init(&summary->response, RECORDER_HIGHEST_NS,
-                       RECORDER_STATEMENT_DIGITS, error))
+    if (histogram_init(&summary->response, RECORDER_HIGHEST_NS, RECORDER_DIGITS, error))
         return -1;
     for (uint32_t i = 0; i < driver_worker_count(driver); i++) {
         const struct statement_counts *counts =

@@ -215,4 +215,5 @@ def test_we_read_what_hdrhistogram_writes(digits):
     packed = base64.b64decode(theirs.encode())[8:]
     payload = zlib.decompress(packed)[40:]
     ours = Histogram.decode(payload, highest=120 * S, digits=digits)
-    assert ours == histogram_of(SHAPES["heavy tail"], digits=digits)
+    expected = histogram_of(SHAPES["heavy tail"], highest=120 * S, digits=digits)
+    assert ours == expected

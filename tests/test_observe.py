@@ -8,7 +8,7 @@ from studies import POINT_SELECT, connect_to, small_study
 
 import benchkit as bk
 from benchkit import observe
-from benchkit._core import Driver, Program
+from benchkit._core import Driver, Histogram, Program
 from benchkit.record import MEASUREMENT
 
 
@@ -152,3 +152,18 @@ def test_point_select_reads_one_row_set_per_transaction(server, tmp_path):
     study = small_study([connect_to(server)], workloads=[POINT_SELECT], transactions=100)
     (record,) = study.run(tmp_path)["small"].records
     assert record.metrics["reads_per_s"] == record.metrics["qps"] == record.metrics["tps"]
+
+
+def test_statement_histograms_are_as_fine_as_those_of_transactions():
+    result = run_driver(transactions=10)
+    histograms = [entry["response"] for entry in (*result["statements"], *result["transactions"])]
+    default = Histogram()
+    assert {(h.digits, h.highest) for h in histograms} == {(default.digits, default.highest)}
+
+
+def test_response_of_an_hour_is_within_the_layout():
+    histogram = Histogram()
+    histogram.record(3_600_000_000_000)
+    assert histogram.overflow == 0
+    decoded = Histogram.decode(histogram.encode())
+    assert decoded == histogram
