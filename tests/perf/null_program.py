@@ -2,7 +2,7 @@
 
 Prints transactions/s per core for one worker and for one per core (at least 5 million are
 wanted), and what recording one transaction costs: the difference to the same C loop without it
-cannot be had from outside, so tests/c/bench_recorder.c times the recorder alone.
+cannot be had from outside, so tests/perf/recorder.c times the recorder alone.
 """
 
 import os
