@@ -94,6 +94,12 @@ static void set_options(MYSQL *mysql, const struct endpoint *endpoint)
         mysql_options(mysql, MYSQL_OPT_CONNECT_TIMEOUT, &endpoint->connect_timeout_s);
 }
 
+/* Both sides must have offered it. */
+static bool ends_with_ok(const MYSQL *mysql)
+{
+    return mysql->client_flag & mysql->server_capabilities & DEPRECATE_EOF;
+}
+
 int connection_open(const struct endpoint *endpoint, struct connection **result,
                     struct error *error)
 {
@@ -119,8 +125,7 @@ int connection_open(const struct endpoint *endpoint, struct connection **result,
     socket = (int)mysql_get_socket(connection->mysql);
     set_socket(connection, socket);
     connection->direct = !mysql_get_ssl_cipher(connection->mysql);
-    if (wire_init(&connection->wire, socket,
-                  connection->mysql->client_flag & DEPRECATE_EOF, error)) {
+    if (wire_init(&connection->wire, socket, ends_with_ok(connection->mysql), error)) {
         connection_close(connection);
         return -1;
     }
@@ -316,6 +321,13 @@ static int prepare(struct statement *statement, const struct statement_text *tex
     return 0;
 }
 
+/* Kept columns need decoding; what is longer than a packet needs splitting. */
+static bool can_be_direct(const struct statement_text *text)
+{
+    return !text->kept_count && text->length <= WIRE_TEXT_MAX &&
+           wire_can_send(text->parameters, text->parameter_count);
+}
+
 int connection_prepare(struct connection *connection, const struct statement_text *text,
                        struct statement **result, struct error *error)
 {
@@ -325,8 +337,8 @@ int connection_prepare(struct connection *connection, const struct statement_tex
         return error_set_memory(error);
     statement->connection = connection;
     statement->look_for_row = text->look_for_row || text->kept_count;
-    if (connection->direct && !text->kept_count && text->length <= WIRE_TEXT_MAX)
-        statement->wire = &connection->wire; /* kept columns need decoding */
+    if (connection->direct && can_be_direct(text))
+        statement->wire = &connection->wire;
     if (prepare(statement, text, error) || copy_values(text, statement, error) ||
         bind_parameters(statement, error)) {
         statement_free(statement);

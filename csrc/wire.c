@@ -180,14 +180,26 @@ static unsigned char *put_parameters(unsigned char *out,
     return out;
 }
 
+/* At most: what precedes the parameters; the type and length or number of each. */
+enum { EXECUTE_BYTES = HEADER_BYTES + 16, VALUE_BYTES = 2 + 9 };
+
 static size_t execute_limit(struct value *const *parameters, unsigned int count)
 {
-    size_t bytes = HEADER_BYTES + 16 + count / 8;
+    size_t bytes = EXECUTE_BYTES + count / 8;
 
     for (unsigned int i = 0; i < count; i++)
-        bytes +=
-            2 + 9 + (parameters[i]->type == VALUE_TEXT ? parameters[i]->length : 0);
+        bytes += VALUE_BYTES +
+                 (parameters[i]->type == VALUE_TEXT ? parameters[i]->length : 0);
     return bytes;
+}
+
+bool wire_can_send(struct value *const *parameters, unsigned int count)
+{
+    size_t bytes = EXECUTE_BYTES + count / 8;
+
+    for (unsigned int i = 0; i < count; i++)
+        bytes += VALUE_BYTES + parameters[i]->capacity;
+    return bytes < PACKET_MAX;
 }
 
 static int send_execute(struct wire *wire, struct wire_statement *statement,

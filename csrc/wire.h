@@ -57,6 +57,9 @@ int wire_prepare(struct wire *wire, const char *sql, size_t length,
 /* Tell the server to forget a statement. */
 void wire_close(struct wire *wire, const struct wire_statement *statement);
 
+/* True if these parameters fit into one packet whatever they come to hold. */
+bool wire_can_send(struct value *const *parameters, unsigned int count);
+
 /* Execute a statement with the present content of its parameters. reply->found tells
  * whether a row came or was affected. */
 int wire_execute(struct wire *wire, struct wire_statement *statement,
