@@ -388,20 +388,38 @@ static void serve(struct worker *worker)
     worker->since_connect++;
 }
 
-/* Send what is left in the batches. Rows that the server turns down as tolerated are
- * gone, as they are in the middle of the run. */
+/* Send what is left in a batch, and once more after an error that asks for it: one that
+ * lasts would hold up the end for ever. */
+static enum progress send_last_rows(struct worker *worker,
+                                    const struct program_statement *statement,
+                                    struct batch *batch)
+{
+    for (int retries = 1; send_rows(worker, statement, batch) == PROGRESS_ERROR;
+         retries--) {
+        enum verdict verdict = judge(worker);
+        if (verdict == VERDICT_GIVE_UP)
+            return PROGRESS_ERROR;
+        if (verdict == VERDICT_TOLERATE || !retries)
+            break;
+        if (roll_back(worker) == PROGRESS_ERROR)
+            return PROGRESS_ERROR;
+    }
+    return PROGRESS_NEXT;
+}
+
+/* Rows that the server turns down as tolerated are gone, as they are in the middle of
+ * the run. */
 static void send_remaining_rows(struct worker *worker)
 {
     const struct program *program = worker->program;
 
     for (uint32_t i = 0; i < program->statement_count; i++)
-        while (worker->batches[i].rows &&
-               send_rows(worker, &program->statements[i], &worker->batches[i]) ==
-                   PROGRESS_ERROR)
-            if (judge(worker) == VERDICT_GIVE_UP) {
-                give_up(worker);
-                return;
-            }
+        if (worker->batches[i].rows &&
+            send_last_rows(worker, &program->statements[i], &worker->batches[i]) ==
+                PROGRESS_ERROR) {
+            give_up(worker);
+            return;
+        }
 }
 
 static void add_cpu_time(struct worker *worker, int64_t sign)
