@@ -16,6 +16,8 @@ enum {
     REAL_BYTES = 32
 };
 
+#define HEXADECIMAL "_utf8mb4 x'" /* the charset of every connection */
+
 static size_t value_limit(const struct value *value)
 {
     static const size_t numbers[] = {
@@ -23,7 +25,7 @@ static size_t value_limit(const struct value *value)
 
     if (value->type != VALUE_TEXT)
         return numbers[value->type];
-    return 2 * value->capacity + sizeof "NULL"; /* all escaped, and two quotes */
+    return 2 * value->capacity + sizeof HEXADECIMAL; /* and the last quote */
 }
 
 int batch_init(struct batch *batch, const char *insert, struct value *const *row,
@@ -78,14 +80,32 @@ static char *write_integer(char *out, int64_t number)
     return out;
 }
 
-/* For sessions without the sql_mode NO_BACKSLASH_ESCAPES. */
+static char *write_hexadecimal(char *out, const struct value *value)
+{
+    static const char digits[] = "0123456789abcdef";
+
+    memcpy(out, HEXADECIMAL, sizeof HEXADECIMAL - 1);
+    out += sizeof HEXADECIMAL - 1;
+    for (unsigned long i = 0; i < value->length; i++) {
+        unsigned char byte = (unsigned char)value->text[i];
+        *out++ = digits[byte >> 4];
+        *out++ = digits[byte & 15];
+    }
+    *out++ = '\'';
+    return out;
+}
+
+/* In a form that means the same in every sql_mode: a backslash escapes in some only, a
+ * doubled quote is a quote in all. */
 static char *write_text(char *out, const struct value *value)
 {
+    if (value->length && memchr(value->text, '\\', value->length))
+        return write_hexadecimal(out, value);
     *out++ = '\'';
     for (unsigned long i = 0; i < value->length; i++) {
         char byte = value->text[i];
-        if (byte == '\'' || byte == '\\')
-            *out++ = '\\';
+        if (byte == '\'')
+            *out++ = '\'';
         *out++ = byte;
     }
     *out++ = '\'';

@@ -311,7 +311,7 @@ static int publish(struct load_thread *thread, struct connection *connection,
 
 static int connect_thread(struct load_thread *thread, struct error *error)
 {
-    /* Strict, and backslashes escape: what the batch relies on. */
+    /* Strict: a value that does not fit is an error. */
     static const char session[] =
         "SET SESSION sql_mode = 'STRICT_TRANS_TABLES', autocommit = 0";
     struct connection *connection = NULL;

@@ -396,3 +396,45 @@ def test_killed_connection_ends_the_run(scratch):
     result = driver.run(kill)
     assert result["stopped_by"] == "error"
     assert result["error"]["number"] in (1927, 2006, 2013)
+
+
+@pytest.fixture
+def large_packets(scratch):
+    """Let new connections send statements of up to 64 MB."""
+    (limit,) = scratch.numbers("SELECT @@GLOBAL.max_allowed_packet")
+    scratch.query("SET GLOBAL max_allowed_packet = 67108864")
+    yield
+    scratch.query(f"SET GLOBAL max_allowed_packet = {limit}")
+
+
+def test_parameters_together_may_be_longer_than_a_packet(scratch, large_packets):
+    count, length = 17, 1_000_000
+    scratch.query("CREATE TABLE seen (a BIGINT)")
+    lengths = " + ".join(["LENGTH(?)"] * count)
+    texts = (g.alphanumeric(length, length),) * count
+    workload = make_workload(Execute(f"INSERT INTO seen SELECT {lengths}", texts))
+    result = scratch.run(workload, transactions=2)
+    assert result["error"] is None
+    assert scratch.numbers("SELECT a FROM seen") == [count * length] * 2
+
+
+def test_last_rows_are_sent_once_more_when_they_are_to_be_retried(scratch):
+    scratch.query("CREATE TABLE t (a INT PRIMARY KEY)", "INSERT INTO t VALUES (1)")
+    row = InsertRows("INSERT INTO t VALUES", (g.constant(1),))
+    result = scratch.run(make_workload(row, retry=(1062,), tolerate=()), transactions=1, drain_s=60)
+    assert statement(result, "insert_rows")["errors"] == 2
+    assert statement(result, "rollback")["executions"] == 1
+    assert result["error"] is None
+
+
+@pytest.mark.parametrize("mode", ["", "NO_BACKSLASH_ESCAPES", "ANSI_QUOTES"])
+def test_inserted_texts_do_not_depend_on_the_sql_mode(scratch, mode):
+    texts = ("it's", "a\\b", "\\", "'", "ä\\'ß", "\\'); --", "")
+    scratch.query("CREATE TABLE t (a VARCHAR(20), b VARCHAR(20) CHARACTER SET latin1)")
+    rows = (
+        InsertRows("INSERT INTO t VALUES", (g.constant(text), g.constant(text))) for text in texts
+    )
+    workload = make_workload(*rows, session=(f"SET SESSION sql_mode = '{mode}'",))
+    result = scratch.run(workload, transactions=1)
+    assert result["error"] is None
+    assert set(scratch.query("SELECT a, b FROM t")) == {(text, text) for text in texts}
