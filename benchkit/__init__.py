@@ -5,10 +5,11 @@ reads what was measured, and ``plot`` draws it. The README has the tour.
 """
 
 from benchkit import generators, plot, workloads
-from benchkit.api import Study
+from benchkit.api import Study, from_hammerdb, from_sysbench, from_taf
 from benchkit.config import Config
 from benchkit.errors import (
     BenchkitError,
+    ComparisonError,
     ConfigError,
     DatabaseError,
     MetricError,
@@ -19,6 +20,7 @@ from benchkit.errors import (
     StudyWarning,
     WorkloadError,
 )
+from benchkit.importers.model import ImportFormatError
 from benchkit.metrics import METRICS
 from benchkit.results import load
 from benchkit.server import Server
@@ -27,9 +29,11 @@ from benchkit.version import get_version
 __all__ = [
     "METRICS",
     "BenchkitError",
+    "ComparisonError",
     "Config",
     "ConfigError",
     "DatabaseError",
+    "ImportFormatError",
     "MetricError",
     "RunError",
     "Server",
@@ -39,6 +43,9 @@ __all__ = [
     "StudyError",
     "StudyWarning",
     "WorkloadError",
+    "from_hammerdb",
+    "from_sysbench",
+    "from_taf",
     "generators",
     "get_version",
     "load",

@@ -1,16 +1,20 @@
-"""Where the two halves meet for users: a study that returns its results, and tables for plans.
+"""Where the parts meet for users: studies that return their results, plans, and past results.
 
 The measuring half never imports the analysing half; this module knows both.
 """
 
+import atexit
 import html
 import os
+import shutil
+import tempfile
 import warnings
 
 from benchkit import plan as planning
 from benchkit import study as measuring
 from benchkit.errors import StudyWarning
 from benchkit.execute import describe_failures
+from benchkit.importers.reading import Order, Paths, import_files
 from benchkit.results import Results, load
 
 
@@ -76,3 +80,81 @@ class Study(measuring.Study):  # noqa: D101 - inherited
         if failures:
             warnings.warn(describe_failures(failures), StudyWarning, stacklevel=2)
         return load(path)
+
+
+def from_taf(
+    paths: Paths,
+    folder: str | os.PathLike[str] | None = None,
+    *,
+    label: str | None = None,
+    lenient: bool = False,
+    convention: str | None = None,
+) -> Results:
+    """Return results of the TAF framework: comparison reports, result files, percent tables.
+
+    Parameters
+    ----------
+    paths : path-like, or a sequence of them
+        Files; a folder stands for all files in it.
+    folder : path-like, optional
+        Where the runs are stored, as a study that `load` reads later. By default a temporary
+        folder that lasts until Python exits.
+    label : str, optional
+        What to call the dataset; by default what the files say.
+    lenient : bool
+        Keep what is readable of damaged files; what is not is warned of (`StudyWarning`).
+    convention : {"ratio", "change"}, optional
+        What a percent table's numbers are, where it does not say: candidate / baseline * 100,
+        or percent change.
+
+    Raises
+    ------
+    ImportFormatError
+        When a file is of another format or damaged, naming file, line and what was expected.
+    StoreError
+        When a file was imported into the folder before, or the folder is something else's.
+    """
+    return _import(paths, folder, Order(("taf",), label, lenient, convention))
+
+
+def from_sysbench(
+    paths: Paths,
+    folder: str | os.PathLike[str] | None = None,
+    *,
+    label: str | None = None,
+    lenient: bool = False,
+) -> Results:
+    """Return results in logs of sysbench 0.4, 0.5, 1.0 or 1.1.
+
+    Parameters and errors are those of `from_taf`.
+    """
+    return _import(paths, folder, Order(("sysbench",), label, lenient))
+
+
+def from_hammerdb(
+    paths: Paths,
+    folder: str | os.PathLike[str] | None = None,
+    *,
+    label: str | None = None,
+    lenient: bool = False,
+) -> Results:
+    """Return results of HammerDB: its logs, jobs, time profiles and transaction counters.
+
+    Parameters and errors are those of `from_taf`.
+    """
+    return _import(paths, folder, Order(("hammerdb",), label, lenient))
+
+
+def _import(paths: Paths, folder: str | os.PathLike[str] | None, order: Order) -> Results:
+    target = _temporary_folder() if folder is None else folder
+    outcome = import_files(paths, target, order)
+    for problem in outcome.problems:
+        warnings.warn(str(problem), StudyWarning, stacklevel=3)
+    return load(target)
+
+
+def _temporary_folder() -> str:
+    """Make a folder that is removed when the interpreter exits."""
+    folder = tempfile.mkdtemp(prefix="benchkit-import-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder

@@ -1,4 +1,4 @@
-"""The command line: ``benchkit run | plan | ls | show | compare | doctor | workloads``.
+"""The command line: ``benchkit run | plan | ls | show | compare | import | ...``.
 
 Reads arguments, calls what does the work, and prints. Exit codes: 0 fine, 1 an error or a run
 that failed, 2 wrong usage, 130 interrupted. Results go to the standard output; everything about
@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -17,9 +18,13 @@ from benchkit import doctor, inventory, terminal, views, workloads
 from benchkit.errors import BenchkitError, StoreError, StudyWarning, unknown_name
 from benchkit.execute import describe_failures
 from benchkit.formats import FORMATS
+from benchkit.importers.percent import CONVENTIONS
+from benchkit.importers.reading import FAMILIES, Order, import_files
+from benchkit.report import STYLES
 from benchkit.results import load
 from benchkit.store import open_run
 from benchkit.studyfile import EXAMPLE, default_folder, read_study
+from benchkit.units import format_count
 from benchkit.version import get_version
 
 ERROR, INTERRUPTED = 1, 130
@@ -217,29 +222,97 @@ def show(path: str) -> None:
     epilog=_examples(
         "benchkit compare results/flush-log --metric latency_p95",
         'benchkit compare results/june results/july --baseline "baseline · june" -f csv',
+        "benchkit compare results/flush-log -m tps -m latency_p95 --style modern -o report.html",
     )
 )
 @click.argument("directories", metavar="DIR...", nargs=-1, required=True)
-@click.option("-m", "--metric", default="tps", show_default=True, help="Such as latency_p95.")
+@click.option(
+    "-m",
+    "--metric",
+    "metrics",
+    metavar="NAME",
+    multiple=True,
+    help="Such as latency_p95; may be repeated.  [default: tps, or what a report is about]",
+)
 @click.option(
     "-b", "--baseline", metavar="NAME", help="The server to compare with.  [default: the first]"
+)
+@click.option(
+    "-s",
+    "--style",
+    type=click.Choice([*STYLES]),
+    help="A report instead of means and ratios: everything, as TAF's, or percent per test.",
 )
 @click.option(
     "-f",
     "--format",
     "form",
     type=click.Choice(["text", *FORMATS]),
-    default="text",
-    show_default=True,
-    help="How to write it.",
+    help="How to write it.  [default: text, or what the ending of FILE says]",
 )
-def compare(directories: Sequence[str], metric: str, baseline: str | None, form: str) -> None:
+@click.option("-o", "--output", metavar="FILE", help="Where to write it.")
+@click.option(
+    "--allow-different",
+    is_flag=True,
+    help="Compare even what differs in workload, scale or metric.",
+)
+def compare(
+    directories: Sequence[str],
+    metrics: Sequence[str],
+    style: str | None,
+    form: str | None,
+    output: str | None,
+    **how: Any,
+) -> None:
     """Compare the servers of one or more studies."""
-    comparison = load(list(directories)).compare(metric, baseline=baseline)
-    if form in FORMATS:
+    comparison = load(list(directories)).compare(metrics or None, **how)
+    if style or output or (comparison.also and form in FORMATS):
+        report = comparison.table(style or "modern")
+        if output:
+            report.save(output, form)
+        else:
+            terminal.write(report.render(form or "text"))
+    elif form in FORMATS:
         terminal.write(FORMATS[form](comparison).rstrip("\n") + "\n")
     else:
         terminal.draw([comparison])
+
+
+@main.command(
+    "import",
+    epilog=_examples(
+        "benchkit import sysbench logs/11.8/*.log -o results/11.8 --label 11.8",
+        "benchkit import auto old_report.txt -o results/old --lenient",
+    ),
+)
+@click.argument(
+    "kind", metavar="taf|sysbench|hammerdb|auto", type=click.Choice(["auto", *FAMILIES])
+)
+@click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@click.option("-o", "--output", metavar="DIR", required=True, help="The study's folder.")
+@click.option("-l", "--label", metavar="NAME", help="What to call the dataset.")
+@click.option("--name", metavar="NAME", help="The study's name.  [default: the first file's]")
+@click.option("--lenient", is_flag=True, help="Keep what is readable of damaged files.")
+@click.option(
+    "--convention",
+    type=click.Choice(CONVENTIONS),
+    help="What a percent table's numbers are, where it does not say: 100 or 0 is equal.",
+)
+def import_results(
+    kind: str, files: Sequence[str], output: str, label: str | None, **how: Any
+) -> None:
+    """Store past results as a study, to be compared like any other.
+
+    They are reports and result files of TAF, logs of sysbench, and logs and jobs of HammerDB; a
+    folder stands for all files in it. The files are kept beside the runs. A later import can add
+    to the same folder.
+    """
+    families = FAMILIES if kind == "auto" else (kind,)
+    outcome = import_files(list(files), output, Order(families, label, **how))
+    for problem in outcome.problems:
+        _report(f"warning: {problem}")
+    runs, read = format_count(outcome.runs, "run"), format_count(outcome.files, "file")
+    _report(f"{runs} of {read} stored in {output}")
 
 
 @main.command("doctor", epilog=_examples("benchkit doctor", "benchkit doctor flush_log.toml"))

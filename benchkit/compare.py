@@ -1,4 +1,4 @@
-"""Datasets side by side: the mean of one metric per thread count, and ratios to a baseline.
+"""Datasets side by side: one metric per thread count, and ratios to a baseline.
 
 A column is a server setup, a row a workload and a thread count, so that only like is compared
 with like. This module computes the comparison and shows it as text and as HTML; a cell without
@@ -8,16 +8,22 @@ a run shows as missing, never as 0.
 import html
 import shutil
 import textwrap
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchkit import _core
-from benchkit.errors import MetricError, unknown_name
+from benchkit.differences import reasons_against
+from benchkit.errors import ComparisonError, MetricError, unknown_name
 from benchkit.metrics import Metric, find_metric
+from benchkit.record import threads_text
+from benchkit.report import Report, make_report
+from benchkit.report_data import Bench, Subject, match_benches, work_of
+from benchkit.report_taf import PERCENT_METRIC
+from benchkit.summary import is_response_time, summarise
 from benchkit.units import decimals_for, format_number
 
 if TYPE_CHECKING:
@@ -36,6 +42,8 @@ Setup = tuple[str, str]
 MISSING = "(missing)"
 NO_RATIO = "-"
 _HEAD_WIDTH = 14
+_REASONS = 4
+_ENOUGH_ITERATIONS = 3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,8 +55,12 @@ class Column:
     label : str
     n : ndarray of int
         Iterations that have the metric.
-    mean, sd, minimum, maximum : ndarray
-        Over those iterations; `sd` is of the population.
+    mean : ndarray
+        Over those iterations; of response times, what `merged` says.
+    sd, minimum, maximum : ndarray
+        Of the iterations' own values; `sd` is of the population.
+    merged : bool
+        `mean` holds values of all iterations' transactions together instead.
     """
 
     label: str
@@ -57,6 +69,7 @@ class Column:
     sd: NDArray[np.float64]
     minimum: NDArray[np.float64]
     maximum: NDArray[np.float64]
+    merged: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,6 +86,12 @@ class Comparison:
         The baseline first.
     notes : tuple of str
         What a reader should know before trusting the ratios.
+    benches : tuple of Bench
+        The datasets of each workload, in the order of `columns`.
+    also : tuple of Comparison
+        Of the same datasets, by the further metrics that were asked for.
+    heading : (title, comment)
+        What the study says of itself; may be empty.
     """
 
     metric: Metric
@@ -80,6 +99,9 @@ class Comparison:
     rows: tuple[Row, ...]
     columns: tuple[Column, ...]
     notes: tuple[str, ...] = ()
+    benches: tuple[Bench, ...] = ()
+    also: "tuple[Comparison, ...]" = ()
+    heading: tuple[str, str] = ("", "")
 
     def ratio(self, label: str) -> NDArray[np.float64]:
         """Return a column's means divided by the baseline's; NaN where there is no such ratio."""
@@ -93,9 +115,10 @@ class Comparison:
     def frame(self) -> "pandas.DataFrame":
         """The comparison as numbers, one row per workload and thread count.
 
-        The columns are workload, threads, each dataset's mean under its label, each ratio as
-        ``<label> / <baseline>``, and each number of iterations as ``n <label>``. Values are in
-        the metric's unit.
+        The columns are workload, threads, each dataset's mean (of response times, the value of
+        all iterations together) under its label, each ratio as ``<label> / <baseline>``, each
+        number of iterations as ``n <label>``, and the population standard deviation of the
+        iterations' own values as ``sd <label>``. Values are in the metric's unit.
         """
         import pandas as pd
 
@@ -107,8 +130,27 @@ class Comparison:
                 **{column.label: column.mean for column in self.columns},
                 **{f"{c.label} / {self.baseline}": self.ratio(c.label) for c in others},
                 **{f"n {column.label}": column.n for column in self.columns},
+                **{f"sd {column.label}": column.sd for column in self.columns},
             }
         )
+
+    def table(self, style: str = "modern") -> Report:
+        """Return the comparison as a report.
+
+        Parameters
+        ----------
+        style : {"modern", "taf", "percent"}
+            "modern" has unique labels, changes with their direction, every iteration, and what
+            differs between the columns; "taf" is laid out as TAF's reports, "percent" as tests
+            against thread counts, in percent of the baseline.
+
+        Raises
+        ------
+        MetricError
+            If there is no such style, or it cannot show this comparison.
+        """
+        metrics = (self.metric, *(other.metric for other in self.also))
+        return make_report(Subject(*self.heading, metrics, self.benches, self.notes), style)
 
     @property
     def title(self) -> str:
@@ -120,7 +162,12 @@ class Comparison:
     def subtitle(self) -> str:
         """How to read the cells."""
         ratio = f"; ratio to {self.baseline}" if len(self.columns) > 1 else ""
-        return f"mean of n iterations{ratio}"
+        return f"{'of all n iterations together' if self.merged else 'mean of n iterations'}{ratio}"
+
+    @property
+    def merged(self) -> bool:
+        """Whether cells are of all iterations' transactions together; the notes name others."""
+        return any(column.merged for column in self.columns)
 
     def cells(self) -> list[tuple[str, list[str]]]:
         """Return the head and the texts of each column, as people read them in one table.
@@ -143,6 +190,9 @@ class Comparison:
             yield ""
         for note in self.notes:
             yield Text(f"note: {note}", style="italic")
+        for other in self.also:
+            yield ""
+            yield other
 
     def __repr__(self) -> str:
         from rich.console import Console
@@ -154,11 +204,15 @@ class Comparison:
         return "\n".join(line.rstrip() for line in capture.get().splitlines())
 
     def _repr_html_(self) -> str:
-        return _html(self)
+        return "".join(map(_html, (self, *self.also)))
 
 
 def compare_datasets(
-    datasets: "Iterable[Dataset]", metric: str, baseline: str | None = None
+    datasets: "Iterable[Dataset]",
+    metric: str,
+    baseline: str | None = None,
+    *,
+    allow_different: bool = False,
 ) -> Comparison:
     """Return datasets side by side.
 
@@ -168,11 +222,15 @@ def compare_datasets(
     metric : str
     baseline : str, optional
         A dataset's label or server; by default the first dataset.
+    allow_different : bool
+        Compare what differs in workload, scale or metric all the same, and note it.
 
     Raises
     ------
     MetricError
         If there is no such metric or baseline, or no dataset has the metric.
+    ComparisonError
+        If the datasets differ in workload, scale or metric.
     """
     chosen = list(datasets)
     found = find_metric(metric)
@@ -180,10 +238,40 @@ def compare_datasets(
         raise MetricError(f"no run has the metric {metric!r}, so there is nothing to compare")
     labels = _setup_labels(chosen)
     base = _baseline_setup(chosen, labels, baseline)
-    rows = _rows(chosen)
     setups = sorted(labels, key=lambda setup: setup != base)
-    columns = tuple(_column(labels[setup], setup, chosen, rows, metric) for setup in setups)
-    return Comparison(found, labels[base], rows, columns, tuple(_notes(chosen)))
+    by_setup = [[dataset for dataset in chosen if _setup(dataset) == s] for s in setups]
+    reasons = _reasons(by_setup, metric)
+    if reasons and not allow_different:
+        raise ComparisonError(
+            f"these are not to be compared: {'; '.join(reasons[:_REASONS])}"
+            f"{' and more' if len(reasons) > _REASONS else ''}. allow_different=True, or "
+            "--allow-different, compares them all the same"
+        )
+    benches = match_benches([labels[setup] for setup in setups], by_setup)
+    rows = _rows(benches)
+    columns = tuple(
+        _column(labels[setup], number, benches, rows, metric) for number, setup in enumerate(setups)
+    )
+    notes = (
+        *(f"unlike work is compared: {reason}" for reason in reasons),
+        *_merging_notes(found, columns),
+        *_spread_notes(columns),
+    )
+    return Comparison(found, labels[base], rows, columns, notes, benches)
+
+
+def with_more(first: Comparison, others: Sequence[Comparison]) -> Comparison:
+    """Return a comparison together with those of the same datasets by further metrics."""
+    return replace(first, also=tuple(others))
+
+
+def _reasons(by_setup: "list[list[Dataset]]", metric: str) -> list[str]:
+    """Say why setups cannot be compared with the first. Imported percentages need no baseline."""
+    if metric == PERCENT_METRIC:
+        return []
+    works = [[work_of(dataset) for dataset in datasets] for datasets in by_setup]
+    reasons = (reason for other in works[1:] for reason in reasons_against(works[0], other, metric))
+    return list(dict.fromkeys(reasons))
 
 
 def _setup(dataset: "Dataset") -> Setup:
@@ -210,39 +298,52 @@ def _baseline_setup(
     return known[baseline]
 
 
-def _rows(datasets: "list[Dataset]") -> tuple[Row, ...]:
+def _rows(benches: tuple[Bench, ...]) -> tuple[Row, ...]:
     """Return every workload with every thread count that some dataset has."""
-    threads: dict[str, set[int]] = {}
-    for dataset in datasets:
-        threads.setdefault(dataset.workload, set()).update(dataset.threads.tolist())
-    return tuple((workload, n) for workload, counts in threads.items() for n in sorted(counts))
+    return tuple(
+        (bench.workload, threads)
+        for bench in benches
+        for threads in sorted({n for _, d in bench.columns if d for n in d.threads.tolist()})
+    )
 
 
 def _column(
-    label: str, setup: Setup, datasets: "list[Dataset]", rows: tuple[Row, ...], metric: str
+    label: str, number: int, benches: tuple[Bench, ...], rows: tuple[Row, ...], metric: str
 ) -> Column:
-    values = {
-        (dataset.workload, threads): array
-        for dataset in datasets
-        if _setup(dataset) == setup
-        for threads, array in zip(dataset.threads.tolist(), dataset.array(metric), strict=True)
-    }
+    values: dict[Row, NDArray[np.float64]] = {}
+    means: dict[Row, float] = {}
+    merged = []
+    for bench in benches:
+        _, dataset = bench.columns[number]
+        if dataset is None:
+            continue
+        keys = [(bench.workload, threads) for threads in dataset.threads.tolist()]
+        summary = summarise(dataset, [metric])[metric]
+        values.update(zip(keys, dataset.array(metric), strict=True))
+        means.update(zip(keys, summary.values, strict=True))
+        if metric in dataset.metrics:
+            merged.append(summary.merged)
     summaries = [_core.describe(values.get(row, np.empty(0))) for row in rows]
-    names = ("mean", "sd", "minimum", "maximum")
-    statistics = {name: np.array([summary[name] for summary in summaries]) for name in names}
-    return Column(label, np.array([summary["n"] for summary in summaries], np.int64), **statistics)
+    sd, low, high = (np.array([s[name] for s in summaries]) for name in ("sd", "min", "max"))
+    mean = np.array([means.get(row, np.nan) for row in rows])
+    n = np.array([summary["n"] for summary in summaries], np.int64)
+    return Column(label, n, mean, sd, low, high, merged=bool(merged) and all(merged))
 
 
-def _notes(datasets: "list[Dataset]") -> Iterator[str]:
-    """Say which workloads were not the same, and where a single iteration stands alone."""
-    for workload in dict.fromkeys(dataset.workload for dataset in datasets):
-        alike = [dataset for dataset in datasets if dataset.workload == workload]
-        prints = {d.records[0].identity.get("workload_fingerprint") for d in alike}
-        if len(prints) > 1:
-            names = ", ".join(dataset.label for dataset in alike)
-            yield f"{workload} had different parameters in {names}; its ratios compare unlike work"
-    if any(len(dataset.iterations) == 1 for dataset in datasets):
+def _merging_notes(metric: Metric, columns: tuple[Column, ...]) -> Iterator[str]:
+    """Say where response times could not be taken from all iterations together."""
+    alone = [column.label for column in columns if column.n.max() > 1 and not column.merged]
+    if alone and is_response_time(metric.name):
+        yield f"{', '.join(alone)}: mean of the iterations' {metric.label}: no histograms"
+
+
+def _spread_notes(columns: tuple[Column, ...]) -> Iterator[str]:
+    """Say where there are too few iterations to tell a difference from noise."""
+    fewest = min(int(n) for column in columns for n in column.n if n)
+    if fewest == 1:
         yield "a single iteration says nothing about how far repeats would differ"
+    elif fewest < _ENOUGH_ITERATIONS:
+        yield f"with {fewest} iterations a difference may well be noise"
 
 
 # Cells as text
@@ -279,7 +380,7 @@ def _strips(comparison: Comparison, others: list[int]) -> list[tuple[str, list[s
     """Return (head, cells) of each column of a table: the baseline and these others."""
     means = _shown_means(comparison)
     shown = tuple(comparison.columns[number] for number in [0, *others])
-    strips = [("threads", [str(threads) for _, threads in comparison.rows])]
+    strips = [("threads", [threads_text(threads) for _, threads in comparison.rows])]
     for number, column in zip([0, *others], shown, strict=True):
         strips.append((column.label, means[number]))
         if number:
@@ -375,10 +476,11 @@ def _html_heads(comparison: Comparison, with_workload: bool) -> str:
     tall = "".join(f'<th rowspan="2">{name}</th>' for name in names)
     base, *others = (html.escape(column.label) for column in comparison.columns)
     wide = "".join(f'<th colspan="2" style="text-align:center">{name}</th>' for name in others)
-    pairs = "<th>mean</th><th>ratio</th>" * len(others)
+    value = "together" if comparison.merged else "mean"
+    pairs = f"<th>{value}</th><th>ratio</th>" * len(others)
     return (
         f'<tr>{tall}<th style="text-align:center">{base}</th>{wide}<th rowspan="2">n</th></tr>'
-        f"<tr><th>mean</th>{pairs}</tr>"
+        f"<tr><th>{value}</th>{pairs}</tr>"
     )
 
 

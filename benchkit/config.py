@@ -67,6 +67,8 @@ class Config:
     def __init__(self, name: str, options: Mapping[str, Value] = MappingProxyType({})) -> None:
         if not name or not name.isprintable():
             raise ConfigError(f"a configuration needs a printable name, not {name!r}")
+        if not isinstance(options, Mapping):
+            raise ConfigError(f"options must be a mapping of names to values, not {options!r:.200}")
         self._name = name
         self._options = MappingProxyType(_normalised(options))
 

@@ -17,8 +17,8 @@ from benchkit._core import Histogram
 from benchkit.errors import MetricError, unknown_name
 from benchkit.hlog import PHASE_PREFIX, merge_histograms
 from benchkit.metrics import METRICS, find_metric
-from benchkit.record import DRAIN, MEASUREMENT, SERIES_DTYPE, WARMUP, RunRecord
-from benchkit.store import StoredRun
+from benchkit.record import DRAIN, MEASUREMENT, SERIES_DTYPE, WARMUP, RunRecord, threads_text
+from benchkit.stored import StoredRun
 
 Floats = NDArray[np.float64]
 
@@ -31,7 +31,6 @@ _PHASES = {
 
 _RATES = {
     "tps": "committed",
-    "qps": "statements",
     "reads_per_s": "reads",
     "writes_per_s": "writes",
     "other_per_s": "other",
@@ -49,14 +48,22 @@ _RESPONSES = {
 }
 
 
+def _count_executed(rows: NDArray[np.void]) -> NDArray[np.int64]:
+    """Return how many statements of each interval did what they should."""
+    done: NDArray[np.int64] = rows["statements"] - rows["errors"]
+    return done
+
+
 def _series_column(name: str) -> Callable[[NDArray[np.void]], NDArray[Any]]:
     """Return how to compute a metric, or take a raw field, from interval rows."""
+    if name == "qps":
+        return lambda rows: _count_executed(rows) / rows["elapsed_s"]
     if name in _RATES:
         return lambda rows: rows[_RATES[name]] / rows["elapsed_s"]
     field = _RESPONSES.get(name, name)
     fields = SERIES_DTYPE.names or ()
     if field not in fields:
-        raise MetricError(unknown_name("series", name, [*_RATES, *_RESPONSES, *fields]))
+        raise MetricError(unknown_name("series", name, ["qps", *_RATES, *_RESPONSES, *fields]))
     return lambda rows: rows[field]
 
 
@@ -90,6 +97,11 @@ class Dataset:
     def iterations(self) -> NDArray[np.int64]:
         """The iteration numbers, ascending."""
         return np.unique([iteration for _, iteration in self._runs])
+
+    @property
+    def runs(self) -> list[StoredRun]:
+        """The stored runs, by threads, then iteration."""
+        return list(self._runs.values())
 
     @property
     def records(self) -> list[RunRecord]:
@@ -219,8 +231,13 @@ class Dataset:
         merged = merge_histograms(
             histogram for log in logs if (histogram := log.merged(wanted)) is not None
         )
+        if merged is None and tag is None:
+            raise MetricError(
+                f"dataset {self.label!r} has no response times of the {phase}: no transaction was "
+                "committed in it, or its runs came without histograms"
+            )
         if merged is None:
-            raise MetricError(unknown_name("tag", prefix + (tag or "transaction."), tags))
+            raise MetricError(unknown_name("tag", wanted[0], tags))
         return merged
 
     def _matching(self, threads: int | None, iteration: int | None) -> list[StoredRun]:
@@ -265,7 +282,7 @@ class Dataset:
     def __repr__(self) -> str:
         return (
             f"<Dataset {self.label!r}: {self.workload} on {self.server}, "
-            f"threads {', '.join(map(str, self.threads))}, {len(self._runs)} runs>"
+            f"threads {', '.join(map(threads_text, self.threads))}, {len(self._runs)} runs>"
         )
 
 

@@ -32,6 +32,10 @@ class MetricError(BenchkitError):
     """A metric or dataset was asked for that is not there."""
 
 
+class ComparisonError(BenchkitError):
+    """Datasets were to be compared that differ in more than their servers."""
+
+
 class ServerError(BenchkitError):
     """A server could not be found, initialised, started, reached or stopped."""
 

@@ -78,6 +78,7 @@ def execute(
     stored: Sequence[RunRecord],
     *,
     progress: bool,
+    undo: Callable[[], None],
 ) -> list[Failure]:
     """Execute the runs of a plan that the folder does not hold yet.
 
@@ -91,6 +92,8 @@ def execute(
         What the folder holds.
     progress : bool
         Show a bar.
+    undo : callable
+        Called when a server refuses the study before its first run.
 
     Returns
     -------
@@ -114,15 +117,24 @@ def execute(
     if todo:
         make_home(hosting.home, folder.path)
         remove_abandoned(hosting.home.parent)
-        with (
-            make_progress(todo, progress) as bar,
-            _Bench(plan, hosting, folder, stored, todo, bar) as bench,
-        ):
-            bench.prepare()
-            failures = bench.execute_all()
+        with make_progress(todo, progress) as bar:
+            bench = _Bench(plan, hosting, folder, stored, todo, bar)
+            failures = _execute_all(bench, undo)
     if not failures and hosting.home.exists():
         _remove_data(hosting)
     return failures
+
+
+def _execute_all(bench: "_Bench", undo: Callable[[], None]) -> list[Failure]:
+    """Prepare and execute; undo what the call made where it comes to no run."""
+    try:
+        with bench:
+            bench.prepare()
+            return bench.execute_all()
+    except BenchkitError:
+        if not bench.ready:
+            undo()
+        raise
 
 
 def describe_failures(failures: Sequence[Failure]) -> str:
@@ -170,6 +182,7 @@ class _Bench:
     stored: Sequence[RunRecord]
     todo: Sequence[PlannedRun]
     bar: Progress
+    ready: bool = field(init=False, default=False)
     _current: Server | None = field(init=False, default=None)
     _admitted: set[str] = field(init=False, default_factory=set)
     _env_ref: str | None = field(init=False, default=None)
@@ -193,6 +206,7 @@ class _Bench:
         new = dict.fromkeys(r.setup.name for r in self.todo if r.setup.name not in known)
         for name in reversed(new):  # the first one last, so that it is up when it is needed
             self._switch_to(name)
+        self.ready = True
 
     def execute_all(self) -> list[Failure]:
         """Measure and store what there is to do; return the runs that failed.

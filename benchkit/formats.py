@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 
 from benchkit.compare import Comparison
 from benchkit.record import to_plain
+from benchkit.report_write import escape_markdown
 
 Formatter = Callable[[Comparison], str]
 
@@ -44,11 +45,11 @@ def format_markdown(comparison: Comparison) -> str:
     """Return the table that people read, in the Markdown of GitHub and Jupyter."""
     columns = comparison.cells()
     rows = zip(*(cells for _, cells in columns), strict=True)
-    notes = [f"\n*note: {_escape(note)}*" for note in comparison.notes]
+    notes = [f"\n*note: {escape_markdown(note)}*" for note in comparison.notes]
     return "\n".join(
         [
-            f"**{_escape(comparison.title)}**  ",
-            f"{_escape(comparison.subtitle)}\n",
+            f"**{escape_markdown(comparison.title)}**  ",
+            f"{escape_markdown(comparison.subtitle)}\n",
             _markdown_row(head for head, _ in columns),
             _markdown_row("---:" for _ in columns),
             *(_markdown_row(row) for row in rows),
@@ -68,12 +69,7 @@ def format_html(comparison: Comparison) -> str:
 
 
 def _markdown_row(cells: Iterable[str]) -> str:
-    return "| " + " | ".join(_escape(cell) for cell in cells) + " |"
-
-
-def _escape(text: str) -> str:
-    """Return text that Markdown takes as it is, on one line of a table."""
-    return "".join("\\" + letter if letter in "\\|*_`<[" else letter for letter in text.strip())
+    return "| " + " | ".join(escape_markdown(cell) for cell in cells) + " |"
 
 
 FORMATS: dict[str, Formatter] = {

@@ -3,26 +3,24 @@
 What ``benchkit ls`` and ``benchkit show`` print. Reads by way of the store; draws nothing.
 """
 
-import math
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchkit import _core, workloads
+from benchkit import workloads
 from benchkit.dataset import Dataset
 from benchkit.errors import StoreError
 from benchkit.plan import Plan
 from benchkit.record import RunRecord
 from benchkit.results import Results, load
-from benchkit.store import StoredRun, StudyFolder
+from benchkit.store import StudyFolder
+from benchkit.stored import StoredRun
+from benchkit.summary import summarise
 
-_NS_PER_S = 1e9
-_PERCENTILES = {"latency_p50": 50.0, "latency_p95": 95.0, "latency_p99": 99.0}
-
-MEANS = ("tps", "qps", *_PERCENTILES, "errors_per_s")
-"""The metrics of a `MeanRow`, in the order tables show them."""
+MEANS = ("tps", "qps", "latency_p50", "latency_p95", "latency_p99", "errors_per_s")
+"""The metrics of a `MeanRow`, in the order tables show them; others may come before them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +78,9 @@ class Inventory:
 
 @dataclass(frozen=True, slots=True)
 class MeanRow:
-    """A dataset at one thread count: the number of iterations, and the mean of each metric.
+    """A dataset at one thread count: the number of iterations, and each metric over them.
 
-    Percentiles are those of the iterations' histograms merged, not means of percentiles.
+    How a metric is taken over iterations is `summarise`'s to say.
     """
 
     dataset: str
@@ -152,22 +150,18 @@ def count_stored(plan: Plan, path: str | os.PathLike[str]) -> int:
 
 
 def compute_means(results: Results) -> list[MeanRow]:
-    """Return a row for each dataset and thread count."""
-    return [
-        _mean_row(dataset, row, threads)
-        for dataset in results
-        for row, threads in enumerate(dataset.threads.tolist())
-    ]
+    """Return a row for each dataset and thread count, with the metric that a report is about."""
+    first = results.primary_metric
+    names = MEANS if first in MEANS else (first, *MEANS)
+    return [row for dataset in results for row in _mean_rows(dataset, names)]
 
 
-def _mean_row(dataset: Dataset, row: int, threads: int) -> MeanRow:
-    values = {name: _core.describe(dataset.array(name)[row])["mean"] for name in MEANS}
-    if not math.isnan(values["latency_p95"]):
-        histogram = dataset.histogram(threads)
-        for name, percentile in _PERCENTILES.items():
-            values[name] = histogram.percentile(percentile) / _NS_PER_S
-    n = sum(record.factors.threads == threads for record in dataset.records)
-    return MeanRow(dataset.label, threads, n, values)
+def _mean_rows(dataset: Dataset, names: Sequence[str]) -> Iterator[MeanRow]:
+    summaries = summarise(dataset, names)
+    for row, threads in enumerate(dataset.threads.tolist()):
+        n = sum(record.factors.threads == threads for record in dataset.records)
+        values = {name: float(summaries[name].values[row]) for name in names}
+        yield MeanRow(dataset.label, threads, n, values)
 
 
 def chosen_options(identity: str, parameters: Mapping[str, Any]) -> dict[str, Any]:

@@ -87,10 +87,59 @@ _ALL = (
         "us",
         False,
         "client CPU per statement",
-        "User and system time of the benchmark itself, divided by its statements.",
+        "User and system time of the worker threads, divided by the statements of all phases.",
     ),
     Metric("load_rows_per_s", "rows/s", True, "load rate", "Rows loaded into tables per second."),
+    Metric("nopm", "orders/min", True, "new orders", "New orders that committed, per minute."),
+    Metric(
+        "tpm",
+        "transactions/min",
+        True,
+        "database transactions",
+        "Commits and rollbacks counted by the server, per minute.",
+    ),
+    Metric("events_per_s", "events/s", True, "event rate", "Events of a sysbench test per second."),
+    Metric(
+        "rw_per_s",
+        "statements/s",
+        True,
+        "read/write rate",
+        "Statements per second without BEGIN and COMMIT, as sysbench 0.4 and 0.5 print it.",
+    ),
+    Metric("reconnects_per_s", "reconnects/s", False, "reconnect rate", "Reconnects per second."),
+    _latency("min", "shortest", "The shortest transaction."),
+    _latency("p25", "25th percentile", "A quarter of the transactions took at most this long."),
+    _latency("p75", "75th percentile", "75 % of the transactions took at most this long."),
+    Metric(
+        "percent_of_baseline",
+        "%",
+        True,
+        "percent of the baseline",
+        "What an imported table has: another server's value divided by a baseline's, times 100.",
+    ),
+    *(
+        Metric(name, "", better, name, f"Number of {name} in the whole run.")
+        for name, better in (
+            ("transactions", True),
+            ("events", True),
+            ("queries", True),
+            ("reads", True),
+            ("writes", True),
+            ("others", True),
+            ("errors", False),
+            ("reconnects", False),
+        )
+    ),
 )
+
+RESPONSE_PERCENTILES = {
+    "latency_p50": 50.0,
+    "latency_p95": 95.0,
+    "latency_p99": 99.0,
+    "latency_p999": 99.9,
+    "latency_max": 100.0,
+}
+"""The metrics that are a percentile of the response times."""
 
 METRICS = {metric.name: metric for metric in _ALL}
 """Every metric by its name, in the order tables show them."""

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from benchkit._core import Histogram
+from benchkit.metrics import RESPONSE_PERCENTILES
 from benchkit.record import (
     Accounting,
     ErrorCount,
@@ -69,7 +70,7 @@ def observe_accounting(result: Mapping[str, Any]) -> Accounting:
 
 
 def observe_client(result: Mapping[str, Any]) -> dict[str, float]:
-    """Return what the workers themselves cost, over all phases."""
+    """Return the CPU time of the worker threads and their statements, over all phases."""
     return {
         "cpu_user_s": result["cpu_user_s"],
         "cpu_system_s": result["cpu_system_s"],
@@ -119,13 +120,12 @@ def _latencies(histograms: list[Histogram]) -> dict[str, float]:
     merged = Histogram()
     for histogram in histograms:
         merged.merge(histogram)
-    names = {"p50": 50.0, "p95": 95.0, "p99": 99.0, "p999": 99.9, "max": 100.0}
     if not merged.total:
-        return {f"latency_{name}": math.nan for name in ("mean", *names)}
-    percentiles = merged.percentile(list(names.values())) / _NS_PER_S
+        return dict.fromkeys(("latency_mean", *RESPONSE_PERCENTILES), math.nan)
+    percentiles = merged.percentile(list(RESPONSE_PERCENTILES.values())) / _NS_PER_S
     return {
         "latency_mean": merged.mean / _NS_PER_S,
-        **{f"latency_{n}": float(p) for n, p in zip(names, percentiles, strict=True)},
+        **dict(zip(RESPONSE_PERCENTILES, map(float, percentiles), strict=True)),
     }
 
 

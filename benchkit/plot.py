@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchkit import _core
 from benchkit._core import Histogram
 from benchkit.dataset import Dataset
 from benchkit.errors import MetricError
 from benchkit.metrics import find_metric
+from benchkit.summary import summarise
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -70,7 +70,10 @@ def percentile_curve(histogram: Histogram) -> PercentileCurve:
 def throughput(
     results: Iterable[Dataset], metric: str = "tps", *, ax: "Axes | None" = None
 ) -> "Axes":
-    """Draw a metric over thread counts: a line through the means, a dot for every iteration.
+    """Draw a metric over thread counts: a line, and a dot for every iteration.
+
+    The line goes through the means; of response times, through the values of all iterations
+    together.
 
     Parameters
     ----------
@@ -93,13 +96,14 @@ def throughput(
     if not datasets:
         raise MetricError(f"no run has the metric {metric!r}, so there is nothing to draw")
     axes = _new_axes() if ax is None else ax
+    merged = True
     for number, dataset in enumerate(datasets):
-        _draw_iterations(axes, dataset, metric, _style(number))
+        merged &= _draw_iterations(axes, dataset, metric, _style(number))
     _thread_axis(axes, datasets)
     axes.set_ylim(0, 1.08 * axes.dataLim.y1 if axes.dataLim.y1 > 0 else 1)
     axes.yaxis.set_major_formatter("{x:,.10g}")
     axes.set_ylabel(found.axis_label)
-    _explain(axes, datasets, f"{found.direction}; {_iteration_note(datasets)}")
+    _explain(axes, datasets, f"{found.direction}; {_iteration_note(datasets, merged)}")
     return axes
 
 
@@ -174,11 +178,13 @@ def _threads_text(threads: int) -> str:
     return "1 thread" if threads == 1 else f"{threads} threads"
 
 
-def _draw_iterations(axes: "Axes", dataset: Dataset, metric: str, style: dict[str, Any]) -> None:
-    """Draw a dot for every run and a line through the means."""
-    values = dataset.array(metric) * find_metric(metric).shown_scale
-    means = [_core.describe(row)["mean"] for row in values]
-    axes.plot(dataset.threads, means, label=dataset.label, markevery=[], markersize=5, **style)
+def _draw_iterations(axes: "Axes", dataset: Dataset, metric: str, style: dict[str, Any]) -> bool:
+    """Draw a dot for every run and a line; return whether that is of all runs together."""
+    scale = find_metric(metric).shown_scale
+    values = dataset.array(metric) * scale
+    summary = summarise(dataset, [metric])[metric]
+    line = summary.values * scale
+    axes.plot(dataset.threads, line, label=dataset.label, markevery=[], markersize=5, **style)
     axes.scatter(
         np.repeat(dataset.threads, values.shape[1]),
         values.ravel(),
@@ -189,6 +195,7 @@ def _draw_iterations(axes: "Axes", dataset: Dataset, metric: str, style: dict[st
         linewidths=0,
         zorder=3,
     )
+    return summary.merged
 
 
 def _thread_axis(axes: "Axes", datasets: list[Dataset]) -> None:
@@ -201,13 +208,14 @@ def _thread_axis(axes: "Axes", datasets: list[Dataset]) -> None:
     axes.set_xlabel("threads")
 
 
-def _iteration_note(datasets: list[Dataset]) -> str:
+def _iteration_note(datasets: list[Dataset], merged: bool) -> str:
     counts = {len(dataset.iterations) for dataset in datasets}
     fewest, most = min(counts), max(counts)
     if most == 1:
         return "one iteration, so its spread is unknown"
     n = str(most) if fewest == most else f"{fewest} to {most}"
-    return f"line: mean, dots: each of n = {n} iterations"
+    line = "all together" if merged else "mean"
+    return f"line: {line}, dots: each of n = {n} iterations"
 
 
 def _common_threads(datasets: list[Dataset]) -> int:

@@ -28,6 +28,9 @@ Status = Literal["complete", "interrupted", "failed"]
 RUN_SCHEMA = "benchkit.run/1"
 NAN = math.nan
 
+UNKNOWN_THREADS = 0
+"""Stored where an imported file does not say how many threads there were; no run has none."""
+
 WARMUP, MEASUREMENT, DRAIN = 0, 1, 2
 """The values of a series' ``phase``, which never decreases from row to row."""
 
@@ -43,11 +46,19 @@ SERIES_DTYPE = np.dtype(
 """One row per interval: ``time_s`` is its end, counted from the start of the warmup, and
 ``elapsed_s`` its measured length. The response times are NaN where nothing was measured."""
 
+IMPORTED_SERIES_DTYPE = np.dtype([(name, "<f8") for name in SERIES_DTYPE.names or ()])
+"""The same fields for imported rows, where any of them may be absent: NaN."""
+
 
 def run_id(identity: Json) -> str:
     """Return the id of a run: 16 hexadecimal digits of the hash of its identity."""
     text = json.dumps(identity, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def threads_text(threads: int) -> str:
+    """Return a thread count as tables show it."""
+    return "(missing)" if threads == UNKNOWN_THREADS else str(threads)
 
 
 def check_schema(found: object, supported: str) -> None:
@@ -182,6 +193,9 @@ class RunRecord:
         Name of each file of the run to its sha256 and bytes; filled in by the store.
     source : mapping or None
         Where an imported run came from.
+    facts : mapping or None
+        What an imported file said of its dataset: label, and [label, value] pairs under system,
+        database, config and test.
     """
 
     id: str
@@ -208,6 +222,7 @@ class RunRecord:
     files: Json = field(default_factory=dict)
     tool: Json = field(default_factory=dict)
     source: Json | None = None
+    facts: Json | None = None
     schema: str = RUN_SCHEMA
     extra: Json = field(default_factory=dict)
 

@@ -9,6 +9,7 @@ import html
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,8 +17,9 @@ import numpy as np
 from benchkit.dataset import Dataset
 from benchkit.errors import MetricError, StoreError, unknown_name
 from benchkit.metrics import METRICS
-from benchkit.record import RunRecord
-from benchkit.store import StoredRun, StudyFolder
+from benchkit.record import Json, RunRecord, threads_text
+from benchkit.store import StudyFolder
+from benchkit.stored import StoredRun
 
 if TYPE_CHECKING:
     import pandas
@@ -70,7 +72,8 @@ def load(path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> "Re
     for group, runs in groups.items():
         _check_dataset(group, runs)
     labels = _labels(list(groups))
-    return Results([Dataset(labels[group], runs) for group, runs in groups.items()])
+    datasets = [Dataset(labels[group], runs) for group, runs in groups.items()]
+    return Results(datasets, [folder.study for folder in folders])
 
 
 def _check_study_names(folders: list[StudyFolder]) -> None:
@@ -164,8 +167,9 @@ class Results:
     Iterating yields the datasets, ``results[label]`` one of them.
     """
 
-    def __init__(self, datasets: Sequence[Dataset]) -> None:
+    def __init__(self, datasets: Sequence[Dataset], studies: Sequence[Json] = ()) -> None:
         self._datasets = {dataset.label: dataset for dataset in datasets}
+        self._studies = studies
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -248,23 +252,84 @@ class Results:
         }
         return xarray.Dataset(variables, coordinates)
 
-    def compare(self, metric: str, *, baseline: str | None = None) -> "Comparison":
+    @property
+    def primary_metric(self) -> str:
+        """The metric that an imported report is about, where it says so; otherwise tps."""
+        stated = (str(study.get("primary")) for study in self._studies)
+        known = [name for name in stated if name in self.metrics]
+        return next(
+            iter(known), "tps" if "tps" in self.metrics else next(iter(self.metrics), "tps")
+        )
+
+    def compare(
+        self,
+        metric: str | Sequence[str] | None = None,
+        *,
+        baseline: str | None = None,
+        allow_different: bool = False,
+    ) -> "Comparison":
         """Return the datasets side by side.
 
         Parameters
         ----------
-        metric : str
+        metric : str, or a sequence of them
+            By default `primary_metric`.
         baseline : str, optional
             The label of the dataset that ratios refer to; by default the first.
+        allow_different : bool
+            Compare datasets that differ in workload, scale or metric all the same, and note it.
 
         Raises
         ------
         MetricError
             If there is no such metric or dataset.
+        ComparisonError
+            If the datasets differ in workload, scale or metric.
         """
-        from benchkit.compare import compare_datasets
+        from benchkit.compare import compare_datasets, with_more
 
-        return compare_datasets(self, metric, baseline)
+        metrics = [metric or self.primary_metric] if isinstance(metric, str | None) else metric
+        found = [
+            compare_datasets(self, name, baseline, allow_different=allow_different)
+            for name in dict.fromkeys(metrics or [self.primary_metric])
+        ]
+        return with_more(replace(found[0], heading=self._heading()), found[1:])
+
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        style: str = "modern",
+        *,
+        metric: str | Sequence[str] | None = None,
+        baseline: str | None = None,
+        allow_different: bool = False,
+    ) -> Path:
+        """Write a comparison of the datasets to a file, and return its path.
+
+        Parameters
+        ----------
+        path : path-like
+            Its ending says the format: ``.html``, ``.md``, ``.txt``, ``.csv`` or ``.json``.
+        style : {"modern", "taf", "percent"}
+        metric, baseline, allow_different
+            As for `compare`.
+
+        Raises
+        ------
+        MetricError
+            If there is no such metric, dataset, style or format.
+        ComparisonError
+            If the datasets differ in workload, scale or metric.
+        StoreError
+            If the file cannot be written.
+        """
+        comparison = self.compare(metric, baseline=baseline, allow_different=allow_different)
+        return comparison.table(style).save(path)
+
+    def _heading(self) -> tuple[str, str]:
+        """Return title and comment of the first study that has any."""
+        headings = ((str(s.get("title") or ""), str(s.get("comment") or "")) for s in self._studies)
+        return next((heading for heading in headings if any(heading)), ("", ""))
 
     def __repr__(self) -> str:
         if not self._datasets:
@@ -302,7 +367,7 @@ _SUMMARY: dict[str, Callable[[Dataset], str]] = {
     "dataset": lambda dataset: dataset.label,
     "server": lambda dataset: dataset.server,
     "workload": lambda dataset: dataset.workload,
-    "threads": lambda dataset: ", ".join(map(str, dataset.threads)),
+    "threads": lambda dataset: ", ".join(map(threads_text, dataset.threads)),
     "runs": lambda dataset: str(len(dataset.records)),
     "warnings": lambda dataset: str(sum(len(record.warnings) for record in dataset.records)),
 }

@@ -289,8 +289,11 @@ class Server:
         return "MariaDB" if "mariadb" in self.version.lower() else "MySQL"
 
     def describe(self) -> dict[str, str | int | None]:
-        """Return what the record of a run says about its server; never a password."""
-        endpoint = self.endpoint if self.running else Endpoint()
+        """Return what the record of a run says about its server; never a password.
+
+        The server is not asked: it may hang.
+        """
+        endpoint = Endpoint() if self.private and not self.running else self.endpoint
         return {
             "name": self.name,
             "product": self.product,

@@ -31,73 +31,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchkit.errors import StoreError
-from benchkit.hlog import HistogramLog
-from benchkit.hlog import parse as parse_log
 from benchkit.record import SERIES_DTYPE, Json, RunRecord, check_schema, to_plain
+from benchkit.stored import StoredRun, read_object, read_run
 
 STUDY_SCHEMA = "benchkit.study/1"
 
 _UNFINISHED = ".tmp-"
 _FULL_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-
-
-@dataclass(frozen=True, slots=True)
-class StoredRun:
-    """A finished run: its record, and the larger files, read when they are asked for."""
-
-    path: Path
-    record: RunRecord
-
-    def series(self) -> NDArray[np.void]:
-        """Return the interval rows as a read-only memory map of `SERIES_DTYPE`'s fields.
-
-        Raises
-        ------
-        StoreError
-            If the file is missing, truncated, or has other fields.
-        """
-        path = self._file("series.npy")
-        try:
-            rows = np.load(path, mmap_mode="r", allow_pickle=False)
-        except (ValueError, EOFError, OSError) as error:
-            raise StoreError(f"{path} is not a readable array: {error}") from error
-        missing = set(SERIES_DTYPE.names or ()) - set(rows.dtype.names or ())
-        if missing:
-            raise StoreError(f"{path} lacks the fields {', '.join(sorted(missing))}")
-        if np.any(np.diff(rows["phase"]) < 0):
-            raise StoreError(f"{path} has its phases out of order; they should never decrease")
-        return rows  # type: ignore[no-any-return]
-
-    def log(self) -> HistogramLog:
-        """Return the histograms of every interval; their counts are decoded when asked for.
-
-        Raises
-        ------
-        StoreError
-            If the file is missing, truncated or damaged.
-        """
-        path = self._file("latency.hlog")
-        try:
-            return parse_log(path.read_text(encoding="utf-8"))
-        except (StoreError, UnicodeDecodeError, OSError) as error:
-            raise StoreError(f"{path}: {error}") from error
-
-    def status(self) -> dict[str, Any]:
-        """Return the server's status before and after, and its variables."""
-        return _read_object(self._file("status.json"))
-
-    def _file(self, name: str) -> Path:
-        """Return the path of a file of the run, once its size is what the record says."""
-        path = self.path / name
-        try:
-            found = path.stat().st_size
-        except FileNotFoundError as error:
-            raise StoreError(f"{path} is missing; its run is not usable without it") from error
-        written = self.record.files.get(name, {}).get("bytes", found)
-        if found != written:
-            change = "truncated" if found < written else "changed"
-            raise StoreError(f"{path} is {change}: it has {found} bytes, {written} were written")
-        return path
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +70,7 @@ class StudyFolder:
         file = folder / "study.json"
         if not file.is_file():
             raise StoreError(f"{folder} is not a study folder{_nearby_studies(folder)}")
-        study = _read_object(file)
+        study = read_object(file)
         try:
             check_schema(study.get("schema"), STUDY_SCHEMA)
         except StoreError as error:
@@ -205,6 +145,13 @@ class StudyFolder:
             for path in folder.glob(f"{_UNFINISHED}*"):
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
 
+    def discard(self) -> None:
+        """Remove all that `create` and `lock` made, for a study of which no run was begun."""
+        for name in ("runs", "failed", "configs", "env"):
+            shutil.rmtree(self.path / name, ignore_errors=True)
+        for name in ("study.json", "study.lock"):
+            (self.path / name).unlink(missing_ok=True)
+
     def completed(self) -> set[str]:
         """Return the ids of the runs that are stored whole."""
         return {run.record.id for run in self.runs()}
@@ -223,7 +170,7 @@ class StudyFolder:
         if not folder.is_dir():
             return []
         names = sorted(name for name in os.listdir(folder) if not name.startswith("."))
-        found = [_read_run(folder / name, self.name) for name in names]
+        found = [read_run(folder / name, self.name) for name in names]
         runs = [run for run in found if run is not None]
         return sorted(runs, key=lambda run: (run.record.factors.order, run.record.id))
 
@@ -236,7 +183,7 @@ class StudyFolder:
             As `runs`.
         """
         folders = (self.path / "failed").glob("[!.]*")
-        found = [_read_run(folder, self.name) for folder in folders]
+        found = [read_run(folder, self.name) for folder in folders]
         attempts = [run for run in found if run is not None]
         return sorted(attempts, key=lambda run: (run.record.time.get("start_utc", ""), run.path))
 
@@ -301,6 +248,16 @@ class StudyFolder:
         """Store the facts about the host and return their path inside the folder."""
         return self._save_by_content("env", ".json", _json_bytes(_as_json_object(facts)))
 
+    def save_source(self, path: str | os.PathLike[str]) -> dict[str, Any]:
+        """Keep a file that runs were imported from; return its place here, hash and size."""
+        with Path(path).open("rb") as file:
+            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+        target = self.path / "source" / sha256[:12] / Path(path).name
+        if not target.exists():
+            _copy_file(Path(path), target)
+        kept = target.relative_to(self.path)
+        return {"file": str(kept), "sha256": sha256, "bytes": target.stat().st_size}
+
     def _save_by_content(self, kind: str, suffix: str, content: bytes) -> str:
         name = f"{kind}/{hashlib.sha256(content).hexdigest()[:12]}{suffix}"
         if not (self.path / name).exists():
@@ -327,44 +284,10 @@ def open_run(path: str | os.PathLike[str]) -> StoredRun:
     """
     folder = Path(path).absolute()
     study = StudyFolder.open(folder.parent.parent)
-    run = _read_run(folder, study.name)
+    run = read_run(folder, study.name)
     if run is None:
         raise StoreError(f"{folder} has no run.json: it is not a run")
     return run
-
-
-def _read_object(path: Path) -> dict[str, Any]:
-    """Return the object of a JSON file."""
-    try:
-        value = json.loads(path.read_bytes())
-    except json.JSONDecodeError as error:
-        raise StoreError(
-            f"{path} is not JSON: {error.msg} in line {error.lineno}, column {error.colno}"
-        ) from error
-    except (UnicodeDecodeError, OSError) as error:
-        raise StoreError(f"{path} cannot be read: {error}") from error
-    if not isinstance(value, dict):
-        raise StoreError(f"{path} should hold a JSON object, not {str(value)[:40]!r}")
-    return value
-
-
-def _read_run(folder: Path, study: str) -> StoredRun | None:
-    """Return the run in a folder; None if the folder is unfinished."""
-    file = folder / "run.json"
-    if not file.is_file():
-        return None
-    data = _read_object(file)
-    try:
-        record = RunRecord.from_json(data)
-    except StoreError as error:
-        raise StoreError(f"{file} {error}") from error
-    if record.id != folder.name.partition(".")[0]:  # an attempt has its number after the dot
-        raise StoreError(
-            f"{folder} holds run {record.id}; a run's folder should have its id as name"
-        )
-    if record.study != study:
-        raise StoreError(f"{file} is of study {record.study!r}, but lies in a folder of {study!r}")
-    return StoredRun(folder, record)
 
 
 def _nearby_studies(folder: Path) -> str:
@@ -379,7 +302,7 @@ def _check_empty(folder: Path) -> None:
     if not folder.is_dir():
         raise StoreError(f"{folder} is a file; a study needs a folder")
     names = {path.name for path in folder.iterdir() if not path.name.startswith(_UNFINISHED)}
-    if names - {"runs", "failed", "configs", "env"}:
+    if names - {"runs", "failed", "configs", "env", "source"}:
         raise StoreError(
             f"{folder} is not empty and not a study folder: use an empty folder or a new name"
         )
@@ -425,7 +348,7 @@ def _json_bytes(value: Mapping[str, Any]) -> bytes:
 
 
 def _run_files(series: NDArray[np.void], log: str, status: Json) -> dict[str, bytes]:
-    assert series.dtype == SERIES_DTYPE, f"a series of {series.dtype}"
+    assert series.dtype.names == SERIES_DTYPE.names, f"a series of {series.dtype}"
     array = io.BytesIO()
     np.lib.format.write_array(array, series, version=(1, 0), allow_pickle=False)
     return {
@@ -463,6 +386,19 @@ def _write_file(target: Path, content: bytes) -> None:
         with _writing(target):
             target.parent.mkdir(parents=True, exist_ok=True)
             _write_synced(unfinished, content)
+            unfinished.replace(target)
+            _sync_folder(target.parent)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def _copy_file(source: Path, target: Path) -> None:
+    """Copy one file whole or not at all, in pieces: it may be large."""
+    unfinished = _unfinished_name(target)
+    try:
+        with _writing(target):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(source, unfinished)
             unfinished.replace(target)
             _sync_folder(target.parent)
     finally:

@@ -7,13 +7,14 @@ run, `Study.measure` runs what is missing in a folder.
 import operator
 import os
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, SupportsIndex
 
 from benchkit.errors import StudyError, unknown_name
 from benchkit.execute import Failure, Hosting, execute
-from benchkit.home import find_home, new_data_id, server_folder
+from benchkit.home import find_home, new_data_id, remove_home, server_folder
 from benchkit.plan import ORDERS, Grid, Order, Plan, Setup, Timing, label_workloads, make_plan
 from benchkit.preflight import check_growth, check_plan
 from benchkit.server import Server
@@ -23,6 +24,7 @@ from benchkit.version import get_version
 from benchkit.workloads import Workload
 
 _LOADER_THREADS_MAX = 8
+_LONGEST_S = 1e9
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -134,13 +136,24 @@ class Study:
         """
         plan = self.plan()
         check_plan(plan, self.servers)
+        there = [each for each in (Path(path), Path(path) / "study.json") if each.exists()]
         folder = self._open_folder(Path(path))
         with folder.lock():
             stored = [run.record for run in folder.runs()]
             check_growth(plan, folder.study.get("settings", {}), stored)
             data_id = folder.study.get("data_id") or new_data_id()
             folder = StudyFolder.create(folder.path, {**self.describe(), "data_id": data_id})
-            return execute(plan, self._place(data_id), folder, stored, progress=progress)
+            hosting = self._place(data_id)
+
+            def undo() -> None:
+                if folder.path / "study.json" not in there:
+                    folder.discard()
+                    remove_home(hosting.home)
+                if folder.path not in there:
+                    with suppress(OSError):  # somebody else's file in it
+                        folder.path.rmdir()
+
+            return execute(plan, hosting, folder, stored, progress=progress, undo=undo)
 
     def describe(self) -> dict[str, Any]:
         """Return what ``study.json`` holds."""
@@ -240,9 +253,16 @@ def _check_unique(what: str, one: str, values: Sequence[object]) -> None:
 
 def _timing(duration: str | float | None, warmup: str | float, transactions: int) -> Timing:
     transactions = _integer("transactions", transactions, 0, 2**62)
-    duration_s = None if duration is None else parse_duration(duration)
+    duration_s = None if duration is None else _seconds("duration", duration)
     if duration_s is None and not transactions:
         raise StudyError("a study needs an end of each run: give duration or transactions")
     if duration_s is not None and duration_s <= 0:
         raise StudyError(f"duration must be above 0, not {duration!r}")
-    return Timing(parse_duration(warmup), duration_s, transactions)
+    return Timing(_seconds("warmup", warmup), duration_s, transactions)
+
+
+def _seconds(what: str, value: str | float) -> float:
+    seconds = parse_duration(value)
+    if seconds > _LONGEST_S:
+        raise StudyError(f"{what} must be at most {_LONGEST_S:.0f} s, not {value!r}")
+    return seconds

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from benchkit import workloads
 from benchkit.doctor import Check
-from benchkit.inventory import MEANS, Inventory, MeanRow, chosen_options
+from benchkit.inventory import Inventory, MeanRow, chosen_options
 from benchkit.metrics import METRICS
 from benchkit.plan import PLAN_COLUMNS, Plan
-from benchkit.record import Accounting, Json, Response, RunRecord
-from benchkit.store import StoredRun
+from benchkit.record import Accounting, Json, Response, RunRecord, threads_text
+from benchkit.stored import StoredRun
 from benchkit.terminal import grid, styled, table
 from benchkit.units import decimals_for, format_duration, format_number
 from benchkit.workloads import Option, WorkloadFactory
@@ -76,7 +76,7 @@ def runs_view(inventory: Inventory) -> "View":
     columns = (
         [record.id for record in records],
         [_dataset_text(record, inventory) for record in records],
-        [str(record.factors.threads) for record in records],
+        [threads_text(record.factors.threads) for record in records],
         [str(record.factors.iteration) for record in records],
         _metric_texts("tps", metrics),
         _metric_texts("latency_p95", metrics),
@@ -91,11 +91,11 @@ def means_view(rows: Sequence[MeanRow]) -> "View":
     values = [row.values for row in rows]
     columns = (
         [row.dataset for row in rows],
-        [str(row.threads) for row in rows],
+        [threads_text(row.threads) for row in rows],
         [str(row.n) for row in rows],
-        *(_metric_texts(name, values) for name in MEANS),
+        *(_metric_texts(name, values) for name in rows[0].values),
     )
-    numbers = ("threads", "n", *(_head(name) for name in MEANS))
+    numbers = ("threads", "n", *(_head(name) for name in rows[0].values))
     yield table(("dataset", *numbers), _transpose(columns), numbers)
 
 
@@ -181,8 +181,11 @@ def _run_facts(record: RunRecord) -> Iterator[tuple[str, str]]:
     yield "status", record.status
     if record.failure:
         yield "failure", _failure_text(record)
-    yield "began", f"{_minute(str(record.time.get('start_utc', '')))} UTC"
-    yield "planned", _timing_text(record.identity)
+    if record.source:
+        yield "source", _source_text(record.source)
+    else:
+        yield "began", f"{_minute(str(record.time.get('start_utc', '')))} UTC"
+        yield "planned", _timing_text(record.identity)
     yield "measured", format_duration(record.measured_s)
     if record.server:
         yield "server", f"{record.server.get('product')} {record.server.get('version')}"
@@ -191,6 +194,11 @@ def _run_facts(record: RunRecord) -> Iterator[tuple[str, str]]:
         yield "load", _load_text(record.load)
     if record.accounting:
         yield "outcome", _outcome_text(record.accounting)
+
+
+def _source_text(source: Json) -> str:
+    line = f", line {source['line']}" if source.get("line") else ""
+    return f"{source.get('format')}, {source.get('file')}{line}"
 
 
 def _outcome_text(accounting: Accounting) -> str:
@@ -347,7 +355,7 @@ def _dataset_text(record: RunRecord, inventory: Inventory) -> str:
 def _run_text(record: RunRecord) -> str:
     factors = record.factors
     return (
-        f"{factors.server}, {_short(factors.workload)}, threads {factors.threads}, "
+        f"{factors.server}, {_short(factors.workload)}, threads {threads_text(factors.threads)}, "
         f"iteration {factors.iteration}"
     )
 

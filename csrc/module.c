@@ -11,6 +11,7 @@
 
 #include "connection.h"
 #include "error.h"
+#include "stats_init.h"
 
 struct type_entry {
     PyType_Spec *spec;
@@ -21,6 +22,7 @@ static const struct type_entry types[] = {
     {&connection_spec, offsetof(struct module_state, connection_type)},
     {&driver_spec, offsetof(struct module_state, driver_type)},
     {&histogram_spec, offsetof(struct module_state, histogram_type)},
+    {&moments_spec, offsetof(struct module_state, moments_type)},
     {&program_spec, offsetof(struct module_state, program_type)},
 };
 
@@ -45,6 +47,7 @@ static int core_exec(PyObject *module)
     state->errors = PyImport_ImportModule("benchkit.errors");
     if (!state->errors)
         return -1;
+    stats_init();
     if (connection_library_init(&error)) {
         raise_error(state, &error);
         return -1;
@@ -73,12 +76,21 @@ static int core_clear(PyObject *module)
 }
 
 static PyMethodDef core_methods[] = {
-    {"describe", stats_py_describe, METH_O, stats_describe_doc},
+    {"describe", (PyCFunction)(void (*)(void))stats_py_describe,
+     METH_VARARGS | METH_KEYWORDS, stats_describe_doc},
     {"draw", (PyCFunction)(void (*)(void))generator_py_draw,
      METH_VARARGS | METH_KEYWORDS, generator_draw_doc},
     {"generator_kinds", generator_py_kinds, METH_NOARGS, generator_kinds_doc},
+    {"geometric_mean_ratio", (PyCFunction)(void (*)(void))stats_py_geometric_mean_ratio,
+     METH_VARARGS | METH_KEYWORDS, stats_geometric_mean_ratio_doc},
     {"load", (PyCFunction)(void (*)(void))loader_py_load, METH_VARARGS | METH_KEYWORDS,
      loader_load_doc},
+    {"percent_of_baseline", (PyCFunction)(void (*)(void))stats_py_percent_of_baseline,
+     METH_VARARGS | METH_KEYWORDS, stats_percent_of_baseline_doc},
+    {"percentile", (PyCFunction)(void (*)(void))stats_py_percentile,
+     METH_VARARGS | METH_KEYWORDS, stats_percentile_doc},
+    {"weighted_percentile", (PyCFunction)(void (*)(void))stats_py_weighted_percentile,
+     METH_VARARGS | METH_KEYWORDS, stats_weighted_percentile_doc},
     {NULL, NULL, 0, NULL}};
 
 static PyModuleDef_Slot core_slots[] = {

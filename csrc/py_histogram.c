@@ -20,24 +20,9 @@ struct py_histogram {
     PyObject_HEAD struct histogram histogram;
 };
 
-/* Set the exception called `name` with the message of `error`; returns NULL. */
-static PyObject *raise_as(const struct module_state *state, const char *name,
-                          const struct error *error)
-{
-    PyObject *type;
-
-    if (error->kind == ERROR_SYSTEM)
-        return raise_error(state, error);
-    type = PyObject_GetAttrString(state->errors, name);
-    if (type)
-        PyErr_SetString(type, error->message);
-    Py_XDECREF(type);
-    return NULL;
-}
-
 static PyObject *raise_metric_error(PyTypeObject *type, const struct error *error)
 {
-    return raise_as(state_of_type(type), "MetricError", error);
+    return raise_error_as(state_of_type(type), "MetricError", error);
 }
 
 /* An empty histogram of `type`; NULL with MetricError set if the layout is not valid.
@@ -89,13 +74,26 @@ static void histogram_dealloc(struct py_histogram *self)
     Py_DECREF(type);
 }
 
-static PyObject *histogram_py_record(struct py_histogram *self, PyObject *number)
+/* Count `value` `count` times; several as the middle of its bucket. */
+static void record_times(struct histogram *histogram, int64_t value, uint64_t count)
 {
-    long long value = PyLong_AsLongLong(number);
+    if (count == 1 || value > histogram->highest) {
+        for (uint64_t i = 0; i < count; i++)
+            histogram_record(histogram, value);
+    } else {
+        histogram_add(histogram, histogram_index(histogram, value < 0 ? 0 : value),
+                      count);
+    }
+}
 
-    if (value == -1 && PyErr_Occurred())
+static PyObject *histogram_py_record(struct py_histogram *self, PyObject *arguments)
+{
+    long long value;
+    unsigned long long count = 1;
+
+    if (!PyArg_ParseTuple(arguments, "L|K:record", &value, &count))
         return NULL;
-    histogram_record(&self->histogram, value);
+    record_times(&self->histogram, value, count);
     Py_RETURN_NONE;
 }
 
@@ -250,7 +248,7 @@ static PyObject *histogram_py_decode(PyTypeObject *type, PyObject *arguments,
     if (self &&
         histogram_decode(&self->histogram, payload.buf, (size_t)payload.len, &error)) {
         Py_CLEAR(self);
-        raise_as(state_of_type(type), "StoreError", &error);
+        raise_error_as(state_of_type(type), "StoreError", &error);
     }
     PyBuffer_Release(&payload);
     return (PyObject *)self;
@@ -345,8 +343,9 @@ PyDoc_STRVAR(
     "With 3 digits a bucket spans less than 1/1000 of its value. Higher values are\n"
     "counted in `overflow`. Histograms are equal when layout, counts and overflow "
     "are.");
-PyDoc_STRVAR(record_doc, "record($self, value, /)\n--\n\n"
-                         "Count one integer; negative ones count as 0.");
+PyDoc_STRVAR(record_doc,
+             "record($self, value, count=1, /)\n--\n\n"
+             "Count an integer, once or several times; negative ones count as 0.");
 PyDoc_STRVAR(record_many_doc, "record_many($self, values, /)\n--\n\n"
                               "Count every element of an array of integers.");
 PyDoc_STRVAR(merge_doc,
@@ -377,7 +376,7 @@ PyDoc_STRVAR(
 PyDoc_STRVAR(copy_doc, "copy($self, /)\n--\n\nA copy that can be changed by itself.");
 
 static PyMethodDef histogram_methods[] = {
-    {"record", (PyCFunction)histogram_py_record, METH_O, record_doc},
+    {"record", (PyCFunction)histogram_py_record, METH_VARARGS, record_doc},
     {"record_many", (PyCFunction)histogram_py_record_many, METH_O, record_many_doc},
     {"merge", (PyCFunction)histogram_py_merge, METH_O, merge_doc},
     {"percentile", (PyCFunction)histogram_py_percentile, METH_O, percentile_doc},

@@ -29,14 +29,10 @@ static PyObject *make_exception(PyObject *type, const struct error *error)
     return PyObject_CallFunction(type, "N", text);
 }
 
-PyObject *raise_error(const struct module_state *state, const struct error *error)
+static PyObject *raise_named(const struct module_state *state, const char *name,
+                             const struct error *error)
 {
-    static const char *const names[] = {[ERROR_NONE] = "BenchkitError",
-                                        [ERROR_INVALID] = "WorkloadError",
-                                        [ERROR_DATABASE] = "DatabaseError",
-                                        [ERROR_SYSTEM] = "RunError",
-                                        [ERROR_INTERNAL] = "BenchkitError"};
-    PyObject *type = PyObject_GetAttrString(state->errors, names[error->kind]);
+    PyObject *type = PyObject_GetAttrString(state->errors, name);
     PyObject *exception = type ? make_exception(type, error) : NULL;
 
     if (exception)
@@ -44,4 +40,23 @@ PyObject *raise_error(const struct module_state *state, const struct error *erro
     Py_XDECREF(exception);
     Py_XDECREF(type);
     return NULL;
+}
+
+PyObject *raise_error(const struct module_state *state, const struct error *error)
+{
+    static const char *const names[] = {[ERROR_NONE] = "BenchkitError",
+                                        [ERROR_INVALID] = "WorkloadError",
+                                        [ERROR_DATABASE] = "DatabaseError",
+                                        [ERROR_SYSTEM] = "RunError",
+                                        [ERROR_INTERNAL] = "BenchkitError"};
+
+    return raise_named(state, names[error->kind], error);
+}
+
+PyObject *raise_error_as(const struct module_state *state, const char *name,
+                         const struct error *error)
+{
+    if (error->kind != ERROR_INVALID)
+        return raise_error(state, error);
+    return raise_named(state, name, error);
 }

@@ -16,6 +16,7 @@ struct module_state {
     PyTypeObject *connection_type;
     PyTypeObject *driver_type;
     PyTypeObject *histogram_type;
+    PyTypeObject *moments_type;
     PyTypeObject *program_type;
 };
 
@@ -27,6 +28,10 @@ struct module_state *state_of_type(PyTypeObject *type);
 /* Set the exception that `error` maps to; always returns NULL. */
 PyObject *raise_error(const struct module_state *state, const struct error *error);
 
+/* The same, but an invalid argument is the exception `name` of benchkit.errors. */
+PyObject *raise_error_as(const struct module_state *state, const char *name,
+                         const struct error *error);
+
 /* A message as a str. It may be cut inside a character, which is then replaced. */
 PyObject *message_text(const char *message);
 
@@ -34,6 +39,7 @@ PyObject *message_text(const char *message);
 extern PyType_Spec connection_spec;
 extern PyType_Spec driver_spec;
 extern PyType_Spec histogram_spec;
+extern PyType_Spec moments_spec;
 extern PyType_Spec program_spec;
 
 #endif

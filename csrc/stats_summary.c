@@ -1,60 +1,34 @@
 /*
- * GSL's statistics know no absent values, so those present are gathered first.
+ * What the moments and the percentiles make together.
  */
 #include "stats_summary.h"
 
-#include "error.h"
+#include "stats_moments.h"
+#include "stats_percentile.h"
 
-#include <gsl/gsl_statistics_double.h>
-#include <math.h>
-#include <stdlib.h>
+enum { PERCENTILES = 3 };
 
-static size_t count_present(const double *values, size_t size)
+void stats_summary_compute(double *values, size_t size, struct stats_summary *summary)
 {
-    size_t count = 0;
+    static const double at[PERCENTILES] = {50, 95, 99};
+    size_t ranks[2 * PERCENTILES];
+    const struct stats_percentiles wanted = {at, PERCENTILES, ranks};
+    double percentiles[PERCENTILES];
+    struct stats_moments moments;
 
-    for (size_t i = 0; i < size; i++)
-        if (!isnan(values[i]))
-            count++;
-    return count;
-}
-
-static double *copy_present(const double *values, size_t size, size_t count)
-{
-    double *present = malloc(count * sizeof *present);
-
-    for (size_t i = 0, next = 0; present && i < size; i++)
-        if (!isnan(values[i]))
-            present[next++] = values[i];
-    return present;
-}
-
-static void summarise(const double *values, size_t count, struct stats_summary *summary)
-{
-    summary->count = count;
-    summary->mean = gsl_stats_mean(values, 1, count);
-    summary->sd = gsl_stats_sd_with_fixed_mean(values, 1, count, summary->mean);
-    gsl_stats_minmax(&summary->minimum, &summary->maximum, values, 1, count);
-}
-
-int stats_summary_compute(const double *values, size_t size,
-                          struct stats_summary *summary, struct error *error)
-{
-    size_t count = count_present(values, size);
-    double *present;
-
-    if (count == 0) {
-        *summary = (struct stats_summary){0, NAN, NAN, NAN, NAN};
-        return 0;
-    }
-    if (count == size) {
-        summarise(values, size, summary);
-        return 0;
-    }
-    present = copy_present(values, size, count);
-    if (!present)
-        return error_set_memory(error);
-    summarise(present, count, summary);
-    free(present);
-    return 0;
+    stats_moments_compute(&moments, values, size);
+    stats_percentiles(values, moments.count, &wanted, percentiles);
+    summary->count = moments.count;
+    summary->absent = moments.absent;
+    summary->mean = stats_moments_mean(&moments);
+    summary->maximum = stats_moments_maximum(&moments);
+    summary->minimum = stats_moments_minimum(&moments);
+    summary->sd = stats_moments_sd(&moments);
+    summary->sd_sample = stats_moments_sd_sample(&moments);
+    summary->cov = summary->sd / summary->mean;
+    summary->median = percentiles[0];
+    summary->p95 = percentiles[1];
+    summary->p99 = percentiles[2];
+    summary->skewness = stats_moments_skewness(&moments);
+    summary->kurtosis = stats_moments_kurtosis(&moments);
 }

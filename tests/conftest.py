@@ -1,6 +1,7 @@
 """Fixtures for tests that need a server or a place for one."""
 
 import shutil
+import signal
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +20,9 @@ SMALL = Config(
         "innodb_flush_log_at_trx_commit": 2,
     },
 )
+
+# A shell's background jobs ignore Ctrl-C, and so would every process that tests send it to.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _make_reachable_folder() -> Path:

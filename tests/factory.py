@@ -4,6 +4,7 @@ The throughput of a run is ``tps(server, threads, iteration)``; every interval o
 the same, and its histograms hold the response times that `response_times_ns` returns.
 """
 
+import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import product
@@ -145,6 +146,17 @@ def save_run(folder: StudyFolder, plan: Plan, record: RunRecord) -> Path:
     status = {"before": {"Com_select": "0"}, "after": {"Com_select": "9"}, "variables": {}}
     series = make_series(record, plan.seconds)
     return folder.save_run(record, series, make_log(record, plan.seconds), status)
+
+
+def drop_histograms(folder: StudyFolder) -> StudyFolder:
+    """Make a study one whose runs came without histograms, as imported runs do."""
+    for run in folder.runs():
+        (run.path / "latency.hlog").write_text(hlog.format_header(START_EPOCH_S))
+        file = run.path / "run.json"
+        data = json.loads(file.read_text())
+        del data["files"]["latency.hlog"]
+        file.write_text(json.dumps(data))
+    return folder
 
 
 def make_study(path: Path, plan: Plan | None = None) -> StudyFolder:

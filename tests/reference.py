@@ -6,7 +6,7 @@ possible; nothing here is clever or shares code with the core.
 
 from bisect import bisect_left
 from fractions import Fraction
-from math import ceil, comb, factorial, log
+from math import ceil, comb, factorial, isnan, log, nan, prod, sqrt
 
 import numpy as np
 from scipy import stats
@@ -17,6 +17,65 @@ def percentile(values, at):
     ordered = sorted(values)
     rank = max(ceil(Fraction(str(at)) * len(ordered) / 100), 1)
     return ordered[rank - 1]
+
+
+def interpolated_percentile(values, at):
+    """Return the value at rank at/100 * (n - 1), linear between neighbours: type 7."""
+    ordered = sorted(Fraction(value) for value in values)
+    rank = Fraction(at) / 100 * (len(ordered) - 1)
+    low = int(rank)
+    share = rank - low
+    high = low + 1 if share else low
+    return float((1 - share) * ordered[low] + share * ordered[high])
+
+
+def describe(values):
+    """Return what ``_core.describe`` does, of finite numbers and NaN, rounded once at the end."""
+    present = [Fraction(value) for value in values if not isnan(value)]
+    n = len(present)
+    counts = {"n": n, "absent": len(values) - n}
+    if n == 0:
+        return {**counts, **dict.fromkeys(FIGURES, nan)}
+    mean = sum(present) / n
+    second, third, fourth = (sum((x - mean) ** k for x in present) / n for k in (2, 3, 4))
+    sd = _root(second)
+    return {
+        **counts,
+        "mean": float(mean),
+        "max": float(max(present)),
+        "min": float(min(present)),
+        "sd": sd,
+        "sd_sample": _root(second * n / (n - 1)) if n > 1 else nan,
+        "cov": float(Fraction(sd) / mean) if mean else nan if sd == 0 else float("inf"),
+        "median": interpolated_percentile(present, 50),
+        "p95": interpolated_percentile(present, 95),
+        "p99": interpolated_percentile(present, 99),
+        "skewness": float(third / second) / sd if second else nan,
+        "kurtosis": float(fourth / second**2 - 3) if second else nan,
+    }
+
+
+FIGURES = (
+    *("mean", "max", "min", "sd", "sd_sample", "cov"),
+    *("median", "p95", "p99", "skewness", "kurtosis"),
+)
+
+
+def _root(square):
+    """Return the square root of a fraction that as a float might be 0 or infinite."""
+    scale = Fraction(2) ** ((square.numerator.bit_length() - square.denominator.bit_length()) // 2)
+    return float(Fraction(sqrt(square / scale**2)) * scale) if square else 0.0
+
+
+def weighted_percentile(values, weights, at):
+    """Return the percentile of every value repeated as often as its weight says."""
+    return percentile(np.repeat(values, weights).tolist(), at)
+
+
+def geometric_mean_ratio(candidate, baseline):
+    """Return the k-th root of the product of the ratios of the k cells that both have."""
+    ratios = [c / b for c, b in zip(candidate, baseline, strict=True) if c > 0 and b > 0]
+    return prod(ratios) ** (1 / len(ratios))
 
 
 def uniform_pmf(size):

@@ -6,10 +6,11 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 import pytest
-from studies import POINT_SELECT, connect_to, files_below, small_study
+from studies import POINT_SELECT, connect_to, files_below, small_study, statement_workload
 
 import benchkit as bk
 from benchkit.errors import (
+    ConfigError,
     MetricError,
     RunError,
     ServerError,
@@ -81,11 +82,42 @@ def test_unknown_metric(stored):
         bk.load(stored).compare("tpss")
 
 
-def test_unknown_option_of_a_server(tmp_path):
+def test_unknown_attribute_of_workloads():
+    with pytest.raises(AttributeError, match="'oltp_red_only': did you mean 'oltp_read_only'"):
+        bk.workloads.oltp_red_only()
+
+
+def test_options_that_are_no_mapping():
+    with pytest.raises(ConfigError, match=r"options must be a mapping .* not \['a'\]"):
+        bk.Config("x", ["a"])
+
+
+def test_sql_with_a_nul_character():
+    with pytest.raises(WorkloadError, match="sql must be a text without NUL characters"):
+        statement_workload("SELECT 1\0")
+    with pytest.raises(WorkloadError, match="item 1 of session must be a text without NUL"):
+        statement_workload("SELECT 1", session=("SET @a = 1\0",))
+
+
+@pytest.mark.parametrize("change", [{"duration": 1e12}, {"warmup": "12000d"}])
+def test_duration_without_end_in_sight(change):
+    with pytest.raises(StudyError, match="must be at most 1000000000 s, not "):
+        small_study([PRIVATE], **change)
+
+
+@pytest.mark.filterwarnings("ignore::benchkit.errors.StudyWarning")
+def test_table_of_no_database(running, tmp_path):
+    study = small_study([running], workloads=[statement_workload("SELECT * FROM t")])
+    (failure,) = study.measure(tmp_path / "s")
+    assert 'give it session=("USE db",) or tables' in failure.message
+
+
+def test_unknown_option_of_a_server(tmp_path, unchanged):
     server = bk.Server(bk.Config("wrong", {"innodb_bufer_pool_size": "64M"}))
-    with pytest.raises(ServerError, match="innodb_bufer_pool_size; did you mean innodb_buffer_po"):
-        small_study([server]).run(tmp_path)
-    assert not list((tmp_path / "runs").iterdir())
+    message = "innodb_bufer_pool_size; did you mean innodb_buffer_po"
+    for path in (tmp_path, tmp_path / "s"):
+        with unchanged(tmp_path), pytest.raises(ServerError, match=message):
+            small_study([server]).run(path)
 
 
 # Values of a study
@@ -157,7 +189,7 @@ def test_datadir_already_in_use(small_config, folder, tmp_path):
     with used, pytest.raises(ServerError, match=f"{folder}/own is in use by server process"):
         other = bk.Server(small_config.replace("other"), directory=folder / "own")
         small_study([other]).run(tmp_path)
-    assert not list((tmp_path / "runs").iterdir())
+    assert not list(tmp_path.iterdir())
 
 
 # Folders
@@ -244,4 +276,4 @@ def test_no_room_for_the_data(tiny_disk, tmp_path, monkeypatch):
     monkeypatch.setenv("BENCHKIT_DATA", str(tiny_disk))
     with pytest.raises(RunError, match=f"are to be loaded to {tiny_disk}/.*, where only"):
         small_study([PRIVATE]).run(tmp_path / "s")
-    assert not list((tmp_path / "s" / "runs").iterdir())
+    assert not (tmp_path / "s").exists()

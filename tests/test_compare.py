@@ -5,10 +5,20 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from factory import WORKLOAD, Plan, default_tps, make_record, make_study, save_run
+from factory import (
+    WORKLOAD,
+    Plan,
+    default_tps,
+    drop_histograms,
+    make_record,
+    make_study,
+    save_run,
+)
 
-from benchkit.errors import MetricError
+from benchkit.errors import ComparisonError, MetricError
+from benchkit.inventory import compute_means
 from benchkit.results import load
+from benchkit.store import StudyFolder
 
 READ_ONLY = "sysbench/1.1:oltp_read_only"
 
@@ -36,12 +46,15 @@ def test_frame_has_means_ratios_and_n(results):
         "flush=2 / baseline",
         "n baseline",
         "n flush=2",
+        "sd baseline",
+        "sd flush=2",
     ]
     mean = {s: np.mean([default_tps(s, 1, i) for i in (1, 2, 3)]) for s in ("baseline", "flush=2")}
     assert frame["threads"].tolist() == [1, 4]
     assert frame["baseline"][0] == pytest.approx(mean["baseline"])
     assert frame["flush=2 / baseline"][0] == pytest.approx(mean["flush=2"] / mean["baseline"])
     assert frame["n flush=2"].tolist() == [3, 0]
+    assert frame["sd baseline"][0] == pytest.approx(np.std([181, 182, 183]))
 
 
 def test_absent_cell_is_nan_in_the_frame(results):
@@ -94,21 +107,93 @@ def test_only_runs_of_one_workload_are_compared_with_each_other(tmp_path):
     assert READ_ONLY in comparison._repr_html_()
 
 
-def test_different_parameters_of_a_workload_are_noted(tmp_path):
+@pytest.fixture
+def unlike(tmp_path):
+    """Two studies that call different work by one name."""
     plan = Plan(name="june", servers=("b",))
     may = make_study(tmp_path / "may", Plan(name="may", servers=("a",)))
     june = make_study(tmp_path / "june", replace(plan, threads=()))
     record = make_record(plan, "b", WORKLOAD, 1, 1)
     other = {**record.identity, "workload_fingerprint": "smaller tables"}
     save_run(june, plan, replace(record, identity=other))
-    comparison = load([may.path, june.path]).compare("tps")
-    assert f"note: {WORKLOAD} had different parameters in a, b" in repr(comparison)
+    return load([may.path, june.path])
+
+
+def test_different_parameters_of_a_workload_are_refused(unlike):
+    with pytest.raises(ComparisonError, match=f"{WORKLOAD} had different parameters in a and b"):
+        unlike.compare("tps")
+
+
+def test_unlike_work_can_be_compared_all_the_same(unlike):
+    comparison = unlike.compare("tps", allow_different=True)
+    assert comparison.rows == ((WORKLOAD, 1), (WORKLOAD, 4))
+    assert f"unlike work is compared: {WORKLOAD} had different" in repr(comparison)
+
+
+def test_workloads_of_other_names_are_refused_or_stand_side_by_side(tmp_path):
+    may = make_study(tmp_path / "may", Plan(name="may", servers=("a",)))
+    june = make_study(tmp_path / "june", Plan(name="june", servers=("b",), workloads=(READ_ONLY,)))
+    results = load([may.path, june.path])
+    message = f"a has the workload {WORKLOAD}, b has {READ_ONLY}"
+    with pytest.raises(ComparisonError, match=message):
+        results.compare("tps")
+    comparison = results.compare("tps", allow_different=True)
+    assert [threads for _, threads in comparison.rows] == [1, 4]
+    assert not np.isnan(comparison.ratio("b")).any()
+
+
+def test_several_metrics_are_shown_below_one_another(results):
+    comparison = results.compare(["tps", "latency_p95"])
+    assert [other.metric.name for other in comparison.also] == ["latency_p95"]
+    assert repr(comparison).count("mean of n iterations") == 2
+    assert comparison._repr_html_().count("<table>") == 2
 
 
 def test_single_iteration_is_noted(tmp_path):
     comparison = results_of(tmp_path, iterations=(1,)).compare("tps")
     assert "a single iteration" in repr(comparison)
     assert "a single iteration" in comparison._repr_html_()
+
+
+def test_two_iterations_are_noted_and_three_are_not(tmp_path, results):
+    two = results_of(tmp_path, iterations=(1, 2)).compare("tps")
+    assert "note: with 2 iterations a difference may well be noise" in repr(two)
+    assert not results.compare("tps").notes
+
+
+# Response times
+
+
+def test_percentile_is_that_of_all_iterations_together_as_in_show(results):
+    comparison = results.compare("latency_p95")
+    expected = results["baseline"].histogram(threads=1).percentile(95) / 1e9
+    assert comparison.columns[0].mean[0] == expected
+    assert compute_means(results)[0].values["latency_p95"] == expected
+    assert repr(comparison).splitlines()[1].startswith("of all n iterations together; ratio to")
+    assert "<th>together</th>" in comparison._repr_html_()
+
+
+def test_mean_and_longest_are_of_all_iterations_together(tmp_path):
+    folder = StudyFolder.create(tmp_path / "s", {"name": "synthetic"})
+    for iteration in (1, 2):
+        record = make_record(Plan(), "a", WORKLOAD, 1, iteration)
+        metrics = {"latency_mean": 1.0, "latency_max": 1.0}
+        save_run(folder, Plan(), replace(record, metrics={**record.metrics, **metrics}))
+    results = load(folder.path)
+    histogram = results["a"].histogram()
+    (mean,) = results.compare("latency_mean").columns
+    (longest,) = results.compare("latency_max").columns
+    assert mean.mean[0] == histogram.mean / 1e9
+    assert longest.mean[0] == histogram.percentile(100) / 1e9
+
+
+def test_means_of_percentiles_without_histograms_are_noted(tmp_path):
+    folder = drop_histograms(make_study(tmp_path / "study"))
+    comparison = load(folder.path).compare("latency_p95")
+    values = load(folder.path)["baseline"].array("latency_p95")
+    assert comparison.columns[0].mean == pytest.approx(values.mean(axis=1))
+    assert repr(comparison).splitlines()[1].startswith("mean of n iterations")
+    assert "mean of the iterations' 95th percentile response time: no hist" in repr(comparison)
 
 
 # Text
@@ -123,7 +208,8 @@ def test_text_names_metric_unit_direction_and_baseline(results):
 def test_response_times_are_shown_in_milliseconds(results):
     lines = repr(results.compare("latency_p95")).splitlines()
     assert lines[0] == "latency_p95: 95th percentile response time (ms), lower is better"
-    assert re.search(r" 1 +5\.49 ", "\n".join(lines))
+    shown = results["baseline"].histogram(threads=1).percentile(95) / 1e6
+    assert re.search(rf" 1 +{shown:.1f} ", "\n".join(lines))
 
 
 def test_text_shows_absent_cells_as_missing(results):

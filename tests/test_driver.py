@@ -1,8 +1,4 @@
-"""The driver against a real server: what it counts, and how it takes its options."""
-
-import os
-import threading
-from pathlib import Path
+"""The driver against a real server: what it counts, chance, and its options."""
 
 import numpy as np
 import pytest
@@ -17,7 +13,7 @@ from scratch import (
 )
 
 from benchkit import generators as g
-from benchkit._core import Driver, Program
+from benchkit._core import Driver
 from benchkit.errors import WorkloadError
 from benchkit.workloads import Begin, Choose, Commit, Execute, Repeat, Rollback, null
 
@@ -154,44 +150,36 @@ def test_cpu_time_of_the_workers_is_told():
     assert 0.02 < result["cpu_user_s"] + result["cpu_system_s"] < 2
 
 
-def test_two_drivers_run_at_once(scratch):
-    scratch.query("CREATE TABLE t (a INT)")
-    results = {}
+INSERT = make_workload(
+    Execute("INSERT INTO t (worker, a) VALUES (?, ?)", ("worker", g.uniform(1, 10**9)))
+)
 
-    def run(name):
-        insert = Execute("INSERT INTO t VALUES (?)", (g.constant(name),))
-        results[name] = scratch.run(make_workload(insert), threads=2, transactions=300)
 
-    threads = [threading.Thread(target=run, args=(name,)) for name in (1, 2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert scratch.query("SELECT a, COUNT(*) FROM t GROUP BY a ORDER BY a") == [
-        ("1", "300"),
-        ("2", "300"),
+def draws(scratch, **options):
+    """Return each worker's draws in order."""
+    scratch.query(
+        "CREATE OR REPLACE TABLE t (id INT PRIMARY KEY AUTO_INCREMENT, worker INT, a INT)"
+    )
+    scratch.run(INSERT, **options)
+    return [
+        scratch.numbers(f"SELECT a FROM t WHERE worker = {worker} ORDER BY id")
+        for worker in range(1, options.get("threads", 1) + 1)
     ]
-    assert all(transaction(result)["committed"] == 300 for result in results.values())
 
 
-def test_a_thousand_workers_share_a_run():
-    result = make_driver(null(), None, threads=1000, duration_s=0.2, warmup_s=0.1).run()
-    assert transaction(result, "null")["committed"] > 1000
-    check_accounting(result)
+def test_same_seed_draws_the_same(scratch):
+    (first,) = draws(scratch, seed=5, transactions=50)
+    (again,) = draws(scratch, seed=5, transactions=50)
+    (other,) = draws(scratch, seed=6, transactions=50)
+    assert first == again and not set(first) & set(other)
 
 
-@pytest.mark.parametrize("needs_server", [False, True])
-def test_drivers_leave_no_memory_behind(scratch, needs_server):
-    steps = (Execute("SELECT 1"),) if needs_server else ()
-    program = Program(make_workload(*steps).spec())
-
-    def run(times):
-        for _ in range(times):
-            Driver(program, scratch.endpoint, threads=2, transactions=20).run()
-        return resident_bytes()
-
-    before = run(50)
-    assert run(200) - before < 4 * 2**20
+def test_each_worker_has_its_own_stream_whatever_the_number_of_workers(scratch):
+    (alone,) = draws(scratch, seed=5, transactions=200)
+    together = draws(scratch, seed=5, transactions=400, threads=2)
+    common = min(len(alone), len(together[0]))
+    assert common > 0 and alone[:common] == together[0][:common]
+    assert not set(together[0]) & set(together[1])
 
 
 @pytest.mark.parametrize(
@@ -232,8 +220,3 @@ def test_rows_are_a_structured_array_of_eight_byte_fields():
     assert rows.dtype.names[:4] == ("time_s", "elapsed_s", "phase", "committed")
     assert {rows.dtype[name].str for name in rows.dtype.names} == {"<f8", "<i8"}
     assert np.isfinite(rows["time_s"]).all()
-
-
-def resident_bytes():
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE")

@@ -4,12 +4,13 @@ import math
 
 import numpy as np
 import pytest
-from studies import POINT_SELECT, connect_to, small_study
+from studies import POINT_SELECT, connect_to, small_study, statement_workload
 
 import benchkit as bk
 from benchkit import observe
 from benchkit._core import Driver, Histogram, Program
 from benchkit.record import MEASUREMENT
+from benchkit.workloads import Rules
 
 
 @pytest.fixture(scope="module")
@@ -50,6 +51,17 @@ def total(dataset, field):
 )
 def test_rate_is_the_rows_count_by_the_measured_time(dataset, record, metric, field):
     assert record.metrics[metric] == total(dataset, field) / record.measured_s
+
+
+def test_failed_statements_are_in_no_statement_rate(server, tmp_path):
+    failing = statement_workload("SELECT (SELECT 1 UNION SELECT 2)", rules=Rules(tolerate=(1242,)))
+    study = small_study([connect_to(server)], workloads=[POINT_SELECT, failing])
+    works, fails = study.run(tmp_path / "s")
+    for dataset in (works, fails):
+        (lasted,) = dataset.series("elapsed_s")
+        done = (dataset.series("qps") * lasted).sum() / lasted.sum()
+        assert done == pytest.approx(dataset.array("qps")[0, 0])
+    assert works.array("errors_per_s") == 0 < fails.array("errors_per_s")
 
 
 def test_rows_fill_the_measured_time(dataset, record):

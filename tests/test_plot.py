@@ -3,7 +3,7 @@
 import matplotlib
 import numpy as np
 import pytest
-from factory import WORKLOAD, Plan, default_tps, make_study
+from factory import WORKLOAD, Plan, default_tps, drop_histograms, make_study
 
 from benchkit import plot
 from benchkit._core import Histogram
@@ -60,8 +60,24 @@ def test_throughput_axes_start_at_zero_and_name_their_units(results):
 def test_response_time_is_drawn_in_milliseconds(results):
     axes = plot.throughput(results, "latency_p95")
     assert axes.get_ylabel() == "95th percentile response time (ms)"
+
+
+def test_response_times_have_a_line_through_all_iterations_together(results):
+    baseline = results["baseline"]
+    axes = plot.throughput(results, "latency_p95")
+    expected = [baseline.histogram(threads).percentile(95) / 1e6 for threads in (1, 4)]
+    np.testing.assert_allclose(axes.get_lines()[0].get_ydata(), expected)
+    dots = axes.collections[0].get_offsets()[:, 1]
+    np.testing.assert_allclose(dots, 1000 * baseline.array("latency_p95").ravel())
+    assert "line: all together, dots: each" in axes.get_title(loc="left")
+
+
+def test_response_times_without_histograms_have_a_line_of_means(tmp_path):
+    results = load(drop_histograms(make_study(tmp_path / "study")).path)
+    axes = plot.throughput(results, "latency_p95")
     expected = 1000 * results["baseline"].array("latency_p95").mean(axis=1)
     np.testing.assert_allclose(axes.get_lines()[0].get_ydata(), expected)
+    assert "line: mean, dots: each" in axes.get_title(loc="left")
 
 
 def test_figure_says_direction_workload_and_number_of_iterations(results):

@@ -163,6 +163,22 @@ def test_ctrl_c_keeps_what_was_measured(server, tmp_path, monkeypatch, phase, wa
     drop_all(server)
 
 
+def test_server_is_not_asked_after_ctrl_c(server, tmp_path, monkeypatch):
+    def hang(database=None):
+        raise AssertionError("a hung server would never answer")
+
+    def act(row):
+        monkeypatch.setattr(connected, "session", hang)
+        send_interrupt()
+
+    connected = connect_to(server)
+    study = small_study([connected], duration="60s", transactions=0)
+    _, record = interrupt(study, tmp_path, Watch(on_row=act), monkeypatch)
+    assert record["server"]["socket"] == server.endpoint["socket"]
+    assert record["server"]["version"] == server.version
+    drop_all(server)
+
+
 def test_ctrl_c_stops_a_load_and_the_same_line_loads_again(server, tmp_path, monkeypatch):
     def act(step):
         if step.startswith("loading "):

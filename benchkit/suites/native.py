@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
 from benchkit._core import Connection, Driver, Histogram, Program, draw, load
-from benchkit.errors import RunError
+from benchkit.errors import DatabaseError, RunError
 from benchkit.hlog import format_header, format_line
 from benchkit.plan import PlannedRun
 from benchkit.server import Server
@@ -26,6 +26,7 @@ Row = dict[str, float]
 
 MARKER = "benchkit_load"
 
+_NO_DATABASE = 1046
 _SAMPLED_ROWS = 100
 _NUMBER_BYTES = 8
 _ROW_BYTES = 20  # what InnoDB adds to a row
@@ -303,7 +304,13 @@ class NativeRun:
             duration_s=run.timing.duration_s or 0.0,
             transactions=run.timing.transactions,
         )
-        return self._driver.run(self._on_interval)
+        try:
+            return self._driver.run(self._on_interval)
+        except DatabaseError as error:
+            if error.number != _NO_DATABASE:
+                raise
+            hint = 'a workload without tables has none: give it session=("USE db",) or tables'
+            raise DatabaseError(f"{error}: {hint}", error.number, error.sqlstate) from error
 
     def _on_interval(self, row: Row, histograms: list[tuple[str, Histogram]]) -> None:
         begin_s = row["time_s"] - row["elapsed_s"]

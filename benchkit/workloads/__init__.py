@@ -4,7 +4,7 @@ Each of the functions takes keyword options and returns a `Workload`. Those of s
 in `sysbench05`, because their names (``select``, ``insert``) say too little elsewhere.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from benchkit.errors import WorkloadError, unknown_name
 from benchkit.workloads import sysbench05
@@ -97,6 +97,12 @@ _FACTORIES: dict[str, WorkloadFactory[Any]] = {
         null,
     )
 }
+
+
+if not TYPE_CHECKING:  # a type checker would take every name for known
+
+    def __getattr__(name: str) -> NoReturn:
+        raise AttributeError(unknown_name("workload", name, names()))
 
 
 def names() -> list[str]:

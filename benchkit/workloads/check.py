@@ -44,6 +44,8 @@ def read_text(owner: str, name: str, value: object) -> str:
     """Return a text that is not empty."""
     if not isinstance(value, str) or not value.strip():
         refuse(owner, name, "a text that is not empty", value)
+    if "\0" in value:
+        refuse(owner, name, "a text without NUL characters", value)
     return value
 
 
@@ -97,6 +99,8 @@ def read_items(
     for number, item in enumerate(value, 1):
         if not isinstance(item, kinds):
             refuse(owner, f"item {number} of {name}", wanted, item)
+        if isinstance(item, str) and "\0" in item:
+            refuse(owner, f"item {number} of {name}", "a text without NUL characters", item)
     return tuple(value)
 
 

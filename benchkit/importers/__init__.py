@@ -1,0 +1,1 @@
+"""Past results as input: foreign files become ordinary stored runs."""

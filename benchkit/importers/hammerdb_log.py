@@ -1,0 +1,368 @@
+"""HammerDB's own text: what virtual users say, the command line, the transaction counter.
+
+Every line is searched for what it is known to say, wherever in the line it stands: logs come with
+prompts, time stamps and container names in front, and with lines of several virtual users mixed.
+"""
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+
+from benchkit.importers.hammerdb_draft import NUMBER, Draft, database_name, number, whole
+from benchkit.importers.hammerdb_runs import (
+    JOB_ID,
+    TITLE_MAX,
+    Collector,
+    minutes,
+    phase_unless_known,
+)
+from benchkit.record import DRAIN, MEASUREMENT, WARMUP
+
+_DATABASE = r"[A-Za-z][\w.+/-]*(?: [A-Za-z][\w.+/-]*){0,3}"
+_RESULT = re.compile(
+    rf"System\s+achieved\s*(?:"
+    rf"(?P<nopm>{NUMBER})\s*NOPM\s*from\s*(?P<tpm>{NUMBER})\s*(?P<db>(?:{_DATABASE})??)\s*TPM|"
+    rf"(?P<old_tpm>{NUMBER})\s*(?P<old_db>(?:{_DATABASE})??)\s*TPM\s*at\s*"
+    rf"(?P<old_nopm>{NUMBER})\s*NOPM)"
+)
+_CUT_RESULT = re.compile(
+    r"Vuser \d+\s*:\s*TEST RESULT\s*:?\s*(?:S[a-z]{0,5}|System [a-z ]{0,10})?$|"
+    r"System\s+achieved\s+[-+]?\d"
+)
+_CUT_NUMBERS = re.compile(
+    rf"achieved\s*(?:(?P<nopm>{NUMBER})\s*NOPM(?:\s*from\s*(?P<tpm>{NUMBER})\s)?|"
+    rf"(?P<old_tpm>{NUMBER})\s*(?:{_DATABASE})??\s*TPM\b)"
+)
+_RULES = {
+    "HammerDB": r"HammerDB(?: CLI| Web Service| GUI)?[- ]v?(?P<version>\d{1,2}\.\d{1,3})",
+    "Hammerdb": r"Hammerdb (?P<kind>Log|Transaction Counter Log) @ (?P<date>.*)",
+    "Timestamp": r"Timestamp \d+ @ (?P<log_time>.*)",
+    "RUNNING": r"Vuser 1\s*:\s*(?P<start>RUNNING)",
+    "TEST STARTED": r"(?P<start>TEST STARTED)",
+    "vurun": r"(?:hammerdb>|^)[^#]{0,40}?\b(?P<start>vurun)\b",
+    "Counter Started": r"Transaction (?P<start>Counter Started)",
+    "ALL VIRTUAL": r"(?P<close>ALL VIRTUAL USERS COMPLETE)",
+    "vudestroy": r"(?P<close>vudestroy)",
+    "rampup": rf"Beginning rampup time of\s*(?P<rampup>{NUMBER})",
+    "Rampup": r"(?P<measuring>Rampup complete)",
+    "Timing test": rf"Timing test period of\s*(?P<duration>{NUMBER})",
+    "Test complete": r"(?P<drain>Test complete)",
+    "Active": r"(?P<active>\d{1,9})\s*Active Virtual Users? configured|"
+    r"(?P<vu>\d{1,9})\s*VU\s*\*\s*\d{1,9}\s*AC\s*=\s*(?P<sessions>\d{1,9})\s*Active Sessions",
+    "Created": r"(?P<created>\d{1,9}) Virtual Users? Created(?P<monitor> with Monitor)?",
+    "vuset vu": r"vuset vu (?P<vuset>\d{1,9})",
+    "Virtual Users =": r"Virtual Users = (?P<vuset>\d{1,9})",
+    "VU count": r"VU count (?P<vu_count>\d{1,9}), Warehouses = (?P<warehouses>\d{1,9})",
+    "jobid": rf"jobid\s*=\s*(?P<named_job>{JOB_ID})",
+    "job": rf"\bjobs? (?P<asked_job>{JOB_ID})\b",
+    "FINISHED FAILED": r"(?P<failed>FINISHED FAILED)",
+    "Error in Virtual User": r"Error in Virtual User (?P<error>.*)",
+    "DBVersion:": r"DBVersion:\s*(?P<db_version>[\w.+~-]{1,60})",
+    "Database set": r"Database set to (?P<db_set>\w{1,30})",
+    "RUNNING - ": r"RUNNING - (?P<running>\w[\w ]{0,30}?) TPR?O?C-(?P<running_bm>[CH])\b",
+    "Benchmark set": r"Benchmark set to TPR?O?C-(?P<bm_set>[CH])",
+    "Value ": r"^\s*Value (?P<kept>.{0,300}) for \w+:(?P<kept_key>\w+) is the same as existing",
+    "Changed ": r"^\s*Changed \w+:(?P<changed_key>\w+) from .{0,300}? to "
+    r"(?P<changed>.{0,300}) for \w",
+    "diset ": r"diset \w+ (?P<set_key>\w+) (?P<set>\S+)",
+    "CPU all": rf"CPU all usr%-(?P<usr>{NUMBER}) sys%-(?P<sys>{NUMBER}) irq%-(?P<irq>{NUMBER}) "
+    rf"idle%-(?P<idle>{NUMBER})(?: IOPS-(?P<iops>{NUMBER}) MB/s-(?P<mbps>{NUMBER}))?",
+    "completed in": rf"\bquery (?P<query>\d{{1,3}}) completed in (?P<seconds>{NUMBER}) sec",
+    "query set": rf"Completed (?P<sets>\d{{1,6}}) query set\(s\) in (?P<seconds>{NUMBER}) sec",
+    "Geometric": rf"Geometric mean of query times returning rows \((?P<rows>\d{{1,3}})\) is "
+    rf"(?P<geomean>{NUMBER})",
+    "refresh": rf"(?P<refresh>New|Old) Sales refresh complete in (?P<seconds>{NUMBER})",
+}
+_COUNTER = re.compile(
+    rf"(?:^|[|>\]]\s*|^(?P<iso>\d{{4}}-\d\d-\d\d[T ]\d\d:\d\d:\d\d)\S{{0,12}}\s+)"
+    rf"(?P<count>{NUMBER})\s*(?P<db>{_DATABASE})\s*(?P<unit>tpm|qph)"
+    r"\s*(?:@\s*(?P<date>.{0,60}))?$"
+)
+_BARE_JOB = re.compile(rf"\s*({JOB_ID})\s*")
+_VUSER = re.compile(r"Vuser (\d{1,7})\s*:")
+
+_DATE = re.compile(
+    r"(?P<month>[A-Z][a-z]{2})\s+(?P<day>\d{1,2})\s+(?P<clock>\d\d:\d\d:\d\d)\s+(?:\S+\s+)?"
+    r"(?P<year>\d{4})"
+)
+_MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+_SECRET = re.compile(r"pass|secret|token", re.IGNORECASE)
+
+_SETTINGS_MAX = 200
+_ERRORS_MAX = 20
+_ASIDES_MAX = 2000
+
+
+def seconds_of_date(text: str) -> float | None:
+    """Return the seconds of ``2026-11-30 16:36:14`` or ``Thu Jun 30 21:18:41 UTC 2022``.
+
+    Zones are left aside: the seconds are only good for differences.
+    """
+    text = text.strip()[:60]
+    match = _DATE.search(text)
+    if match and match["month"] in _MONTHS:
+        month = _MONTHS.index(match["month"]) + 1
+        text = f"{match['year']}-{month:02d}-{int(match['day']):02d} {match['clock']}"
+    try:
+        return datetime.fromisoformat(text[:19]).replace(tzinfo=UTC).timestamp()
+    except ValueError:
+        return None
+
+
+class LogReader:
+    """Reads lines of text and fills the runs they are about."""
+
+    def __init__(self, collector: Collector) -> None:
+        self._collector = collector
+        self._rules = [(needle, re.compile(pattern)) for needle, pattern in _RULES.items()]
+        self._handlers: dict[str, Callable[[int, re.Match[str]], object]] = {
+            "version": lambda line, match: collector.see_version(match["version"]),
+            "kind": self._log_begins,
+            "log_time": self._log_time,
+            "start": lambda line, match: collector.end_text_run(),
+            "close": self._close,
+            "rampup": self._rampup,
+            "measuring": lambda line, match: self._enter(line, MEASUREMENT),
+            "duration": self._duration,
+            "drain": lambda line, match: self._enter(line, DRAIN),
+            "active": self._active,
+            "vu": self._active,
+            "created": self._created,
+            "vuset": lambda line, match: self._expect_users(whole(match["vuset"])),
+            "vu_count": self._warehouses,
+            "named_job": lambda line, match: collector.name_text_run(match["named_job"]),
+            "asked_job": lambda line, match: collector.see_job(match["asked_job"]),
+            "failed": self._failed,
+            "error": self._error,
+            "db_version": self._database_version,
+            "db_set": self._database_set,
+            "bm_set": lambda line, match: self._benchmark(match["bm_set"]),
+            "running": self._running,
+            "kept": lambda line, match: self._setting(line, match["kept_key"], match["kept"]),
+            "changed": lambda line, match: self._setting(
+                line, match["changed_key"], match["changed"]
+            ),
+            "set": lambda line, match: self._setting(line, match["set_key"], match["set"]),
+            "usr": self._cpu,
+            "query": self._query,
+            "sets": self._query_sets,
+            "geomean": self._geometric_mean,
+            "refresh": self._refresh,
+        }
+
+    def feed(self, line: int, text: str) -> None:
+        """Take what a line says."""
+        if "System" in text or "TEST RESULT" in text:
+            self._results(line, text)
+        if text.rstrip()[-3:] in ("tpm", "qph") or " tpm @" in text or " qph @" in text:
+            self._counter(line, text)
+        for needle, pattern in self._rules:
+            if needle in text:
+                for match in pattern.finditer(text):
+                    self._handle(line, match)
+        bare = _BARE_JOB.fullmatch(text) if len(text) < 40 else None
+        if bare:
+            self._collector.see_job(bare[1])
+            self._collector.reopen(line)
+
+    def _handle(self, line: int, match: re.Match[str]) -> None:
+        for name, value in match.groupdict().items():
+            if value is not None and name in self._handlers:
+                self._handlers[name](line, match)
+                return
+
+    # TPROC-C
+
+    def _results(self, line: int, text: str) -> None:
+        matches = list(_RESULT.finditer(text))
+        for match in matches:
+            if match["nopm"] is not None:
+                found = match["nopm"], match["tpm"], match["db"]
+            else:
+                found = match["old_nopm"], match["old_tpm"], match["old_db"]
+            self._result(line, number(found[0]), number(found[1]), found[2])
+        if not matches and _CUT_RESULT.search(text):
+            self._cut_result(line, text)
+
+    def _cut_result(self, line: int, text: str) -> None:
+        self._collector.problem(
+            line, "the TEST RESULT is cut: expected 'System achieved N NOPM from N ... TPM'"
+        )
+        match = _CUT_NUMBERS.search(text)
+        if match is not None:
+            tpm = match["tpm"] or match["old_tpm"]
+            self._result(line, number(match["nopm"]), number(tpm), "")
+            self._collector.text_run(line).warn("the TEST RESULT is cut")
+
+    def _result(self, line: int, nopm: float | None, tpm: float | None, database: str) -> None:
+        draft = self._collector.text_run(line)
+        is_known = draft.has_result or draft.is_more_than_counts and draft.benchmark == "tproch"
+        if is_known and not draft.reopened:
+            if (draft.nopm, draft.tpm) == (nopm, tpm):
+                draft.warn("the TEST RESULT is there twice")
+                return
+            draft = self._collector.next_run(line)
+        draft.set_result(nopm, tpm, database)
+        draft.reopened = False
+
+    def _active(self, line: int, match: re.Match[str]) -> None:
+        draft = self._collector.text_run(line)
+        if draft.has_result and not draft.reopened:
+            draft = self._collector.next_run(line)
+        users = whole(match["active"] or match["vu"])
+        if draft.threads is not None and users != draft.threads:
+            draft.warn(f"{draft.threads} virtual users in one place and {users} in another")
+        draft.threads = users if draft.threads is None else draft.threads
+        if match["sessions"] is not None:
+            draft.extra.setdefault("active_sessions", whole(match["sessions"]))
+
+    def _rampup(self, line: int, match: re.Match[str]) -> None:
+        draft = self._collector.text_run(line)
+        if (draft.began or draft.is_more_than_counts) and not draft.reopened:
+            draft = self._collector.next_run(line)
+        draft.began = True
+        draft.benchmark = "tprocc"
+        draft.rampup_minutes = minutes(match["rampup"])
+        phase_unless_known(draft, WARMUP)
+
+    def _duration(self, line: int, match: re.Match[str]) -> None:
+        draft = self._enter(line, MEASUREMENT)
+        draft.duration_minutes = minutes(match["duration"])
+
+    def _enter(self, line: int, phase: int) -> Draft:
+        draft = self._collector.text_run(line)
+        phase_unless_known(draft, phase)
+        return draft
+
+    def _created(self, line: int, match: re.Match[str]) -> None:
+        self._collector.end_text_run()
+        users = whole(match["created"])
+        self._expect_users(users - 1 if users and match["monitor"] else users)
+
+    def _expect_users(self, users: int | None) -> None:
+        self._collector.virtual_users = users or None
+        draft = self._collector.current
+        if draft is not None and not draft.is_more_than_counts:
+            draft.threads_hint = users or None
+
+    def _warehouses(self, line: int, match: re.Match[str]) -> None:
+        draft = self._collector.text_run(line)
+        draft.threads_hint = whole(match["vu_count"])
+        draft.extra.setdefault("warehouses", whole(match["warehouses"]))
+
+    # What stands around
+
+    def _log_begins(self, line: int, match: re.Match[str]) -> None:
+        draft = self._collector.next_run(line)
+        draft.timestamp = match["date"].strip()[:TITLE_MAX]
+
+    def _log_time(self, line: int, match: re.Match[str]) -> None:
+        draft = self._collector.current
+        if draft is not None:
+            draft.extra["log_time"] = match["log_time"].strip()[:TITLE_MAX]
+
+    def _close(self, line: int, match: re.Match[str]) -> None:
+        if self._collector.current is not None:
+            self._collector.current.closed = True
+
+    def _failed(self, line: int, match: re.Match[str]) -> None:
+        draft = self._collector.current
+        if draft is not None:
+            failed = draft.extra.get("failed_virtual_users", 0)
+            draft.extra["failed_virtual_users"] = failed + 1 if isinstance(failed, int) else 1
+            draft.warn("virtual users failed")
+
+    def _error(self, line: int, match: re.Match[str]) -> None:
+        draft = self._collector.current
+        if draft is not None and len(draft.listed("errors")) < _ERRORS_MAX:
+            draft.listed("errors").append(match["error"].strip()[:200])
+
+    def _database_version(self, line: int, match: re.Match[str]) -> None:
+        draft = self._collector.text_run(line)
+        draft.database_version = draft.database_version or match["db_version"]
+
+    def _database_set(self, line: int, match: re.Match[str]) -> None:
+        name = database_name(match["db_set"])
+        if self._collector.database != name:
+            self._collector.settings.clear()
+        self._collector.database = name
+
+    def _benchmark(self, letter: str) -> None:
+        self._collector.benchmark = f"tproc{letter.lower()}"
+
+    def _running(self, line: int, match: re.Match[str]) -> None:
+        self._benchmark(match["running_bm"])
+        self._collector.database = database_name(match["running"])
+
+    def _setting(self, line: int, key: str, value: str) -> None:
+        settings = self._collector.settings
+        if not _SECRET.search(key) and (key in settings or len(settings) < _SETTINGS_MAX):
+            settings[key] = value.strip()[:200]
+
+    def _counter(self, line: int, text: str) -> None:
+        match = _COUNTER.search(text.rstrip())
+        count = number(match["count"]) if match else None
+        if match is None or count is None:
+            return
+        draft = self._collector.text_run(line)
+        seconds = seconds_of_date(match["date"] or match["iso"] or "")
+        draft.database = draft.database or database_name(match["db"])
+        draft.counts.name = draft.counts.name or f"{match['db']} {match['unit']}"
+        draft.benchmark = draft.benchmark or ("tproch" if match["unit"] == "qph" else "")
+        if count < 0:
+            draft.warn(f"a transaction count of {count:g} cannot be (line {line})")
+        if self._collector.has_room(line):
+            draft.counts.add(count, math.nan if seconds is None else seconds, draft.phase)
+
+    def _cpu(self, line: int, match: re.Match[str]) -> None:
+        draft = self._collector.text_run(line)
+        if not self._collector.has_room(line):
+            return
+        for name in ("usr", "sys", "irq", "idle", "iops", "mbps"):
+            if match[name] is not None:
+                draft.listed(f"cpu_{name}").append(number(match[name]))
+
+    # TPROC-H
+
+    def _query_run(self, line: int) -> Draft:
+        draft = self._collector.text_run(line)
+        if (draft.has_result or draft.closed) and not draft.reopened:
+            draft = self._collector.next_run(line)
+        draft.benchmark = "tproch"
+        return draft
+
+    def _query(self, line: int, match: re.Match[str]) -> None:
+        draft = self._query_run(line)
+        row = {"query": whole(match["query"]), "seconds": number(match["seconds"])}
+        if self._collector.has_room(line):
+            draft.listed("queries").append(_with_user(match) | dict(row))
+
+    def _query_sets(self, line: int, match: re.Match[str]) -> None:
+        row = {"query_sets": whole(match["sets"]), "seconds": number(match["seconds"])}
+        self._aside(line, match, "query_sets", row)
+
+    def _geometric_mean(self, line: int, match: re.Match[str]) -> None:
+        row = {"queries_with_rows": whole(match["rows"]), "seconds": number(match["geomean"])}
+        self._aside(line, match, "geometric_means", row)
+
+    def _refresh(self, line: int, match: re.Match[str]) -> None:
+        row = {"refresh": match["refresh"], "seconds": number(match["seconds"])}
+        self._aside(line, match, "refreshes", row)
+
+    def _aside(self, line: int, match: re.Match[str], name: str, row: Mapping[str, object]) -> None:
+        draft = self._query_run(line)
+        rows = draft.listed(name)
+        if draft.reopened and any(
+            isinstance(known, dict) and known.items() >= row.items() for known in rows
+        ):
+            return
+        if len(rows) < _ASIDES_MAX:
+            rows.append(_with_user(match) | dict(row))
+
+
+def _with_user(match: re.Match[str]) -> dict[str, object]:
+    """Return the virtual user that a match's line is of."""
+    start = match.start()
+    users = _VUSER.findall(match.string, max(0, start - 200), start)
+    return {"virtual_user": int(users[-1])} if users else {}

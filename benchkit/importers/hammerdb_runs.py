@@ -1,0 +1,275 @@
+"""Which run a piece of a HammerDB file belongs to.
+
+One file may hold several runs, one run may be told several times (its log, its job's result, its
+time profile), and a log says where a run begins but not always where it ends.
+"""
+
+import re
+from collections.abc import Iterator
+
+from benchkit.importers.hammerdb_counts import UNKNOWN
+from benchkit.importers.hammerdb_draft import (
+    Draft,
+    imported_run,
+    number,
+    threads,
+    workload,
+)
+from benchkit.importers.model import ImportedRun, ImportFormatError, Problem
+
+JOB_ID = r"[0-9A-F]{24}"
+"""HammerDB's job ids."""
+
+TITLE_MAX = 80
+"""Characters that are kept of names found in a file."""
+
+ROWS_MAX = 400_000
+"""Rows of any kind that are kept of one file: counters, queries, a computer's load."""
+
+_RUNS_MAX = 10_000
+_PROBLEMS_MAX = 1000
+_VIRTUAL_USERS_IN_NAME = re.compile(
+    r"(?<![a-z0-9])(\d{1,5})[-_ ]?vus?(?![a-z])|(?<![a-z])vus?[-_ ]?(\d{1,5})(?!\d)", re.IGNORECASE
+)
+
+
+class Collector:
+    """The runs found so far, in the order of the file.
+
+    Parameters
+    ----------
+    lenient : bool
+        Whether problems are listed; otherwise the first is raised.
+
+    Attributes
+    ----------
+    current : Draft or None
+        The run that log text is about.
+    job : str
+        The job that was mentioned last.
+    version, database, benchmark : str
+        What banners and settings said last.
+    settings : dict
+        Options that were set, which hold for the runs that follow.
+    problems : list of Problem
+    """
+
+    def __init__(self, lenient: bool) -> None:
+        self.lenient = lenient
+        self.current: Draft | None = None
+        self.job = ""
+        self.version = ""
+        self.database = ""
+        self.benchmark = ""
+        self.virtual_users: int | None = None
+        self.settings: dict[str, str] = {}
+        self.problems: list[Problem] = []
+        self._drafts: list[Draft] = []
+        self._jobs: dict[str, Draft] = {}
+        self._versions: set[str] = set()
+        self._rows = 0
+        self._begun = 0
+
+    def problem(self, line: int, message: str) -> None:
+        """Note what could not be read, or raise it.
+
+        Raises
+        ------
+        ImportFormatError
+        """
+        if not self.lenient:
+            raise ImportFormatError(message, line)
+        if len(self.problems) < _PROBLEMS_MAX:
+            self.problems.append(Problem(line, message))
+
+    def has_room(self, line: int) -> bool:
+        """Whether one more row can be kept; that one cannot is noted once."""
+        self._rows += 1
+        if self._rows == ROWS_MAX + 1:
+            self.problem(line, f"more than {ROWS_MAX} rows: the rest is left out")
+        return self._rows <= ROWS_MAX
+
+    def see_version(self, version: str) -> None:
+        """Take the release a banner names, for this and the following runs."""
+        self.version = version
+        self._versions.add(version)
+        if self.current is not None and not self.current.has_result:
+            self.current.version = version
+
+    def text_run(self, line: int) -> Draft:
+        """Return the run that log text is about; a new one if there is none."""
+        if self.current is None:
+            self.current = self._new(line)
+        return self.current
+
+    def next_run(self, line: int) -> Draft:
+        """Return a new run that log text is about."""
+        self.current = self._new(line)
+        return self.current
+
+    def end_text_run(self) -> None:
+        """Let the next text begin a run, if what there is has come to its end."""
+        draft = self.current
+        if draft is not None and (draft.closed or draft.began or draft.has_content):
+            self.current = None
+
+    def see_job(self, job: str) -> None:
+        """Take the id of the job that the following documents are about."""
+        self.job = job
+
+    def name_text_run(self, job: str) -> None:
+        """Take the id that HammerDB gives the run whose log has just ended."""
+        self.job = job
+        if self.current is not None and not self.current.job and job not in self._jobs:
+            self.current.job = job
+            self._jobs[job] = self.current
+
+    def job_run(self, line: int, job: str = "") -> Draft:
+        """Return the run of a job; without an id, of the one mentioned last."""
+        job = job or self.job
+        if job and job in self._jobs:
+            return self._jobs[job]
+        if not job:
+            return self.text_run(line)
+        draft = self._new(line)
+        draft.job = job
+        if self._begun <= _RUNS_MAX:
+            self._jobs[job] = draft
+        return draft
+
+    def reopen(self, line: int) -> Draft:
+        """Let log text that follows be about the job mentioned last."""
+        draft = self.job_run(line)
+        draft.reopened = True
+        self.current = draft
+        return draft
+
+    def _new(self, line: int) -> Draft:
+        draft = Draft(line, version=self.version)
+        self._begun += 1
+        if self._begun > _RUNS_MAX:
+            if self._begun == _RUNS_MAX + 1:
+                self.problem(line, f"more than {_RUNS_MAX} runs: the rest is left out")
+            return draft
+        for key, value in self.settings.items():
+            draft.set_config(key, value)
+        draft.database, draft.benchmark = self.database, self.benchmark
+        draft.threads_hint = self.virtual_users
+        self._drafts.append(draft)
+        return draft
+
+    def runs(self, name: str) -> tuple[ImportedRun, ...]:
+        """Return what was found, complete.
+
+        Parameters
+        ----------
+        name : str
+            The file's, which may tell the number of virtual users.
+        """
+        drafts = self._kept()
+        if len(drafts) == 1 and threads(drafts[0]) is None:
+            drafts[0].threads_hint = _virtual_users_in_name(name)
+        only = next(iter(self._versions)) if len(self._versions) == 1 else "unknown"
+        databases = _datasets(drafts)
+        counted: dict[tuple[object, ...], int] = {}
+        found = []
+        for draft, dataset in zip(drafts, databases, strict=True):
+            version = draft.version or only
+            cell = (dataset, workload(draft, version), threads(draft))
+            counted[cell] = counted.get(cell, 0) + 1
+            found.append(imported_run(draft, dataset, version, counted[cell]))
+        return tuple(found)
+
+    def _kept(self) -> list[Draft]:
+        """Return the drafts that are runs; note the ones that are not."""
+        drafts = [draft for draft in _without_stray_users(self._drafts) if not draft.no_result]
+        has_more_than_counts = any(draft.is_more_than_counts for draft in drafts)
+        kept: list[Draft] = []
+        asides: list[str] = []
+        query_sets: list[object] = []
+        for draft in drafts:
+            self._check_profile(draft)
+            if draft.began and not draft.has_result and draft is not drafts[-1]:
+                asides.append(f"a run begun in line {draft.line} gave no result and was left out")
+            elif has_more_than_counts and draft.has_only_query_sets:
+                query_sets.extend(draft.listed("query_sets"))
+            elif self._is_run(draft, has_more_than_counts):
+                kept.append(draft)
+                _tell(draft, asides, query_sets)
+        if kept:
+            _tell(kept[-1], asides, query_sets)
+        return kept
+
+    def _is_run(self, draft: Draft, has_more_than_counts: bool) -> bool:
+        if draft.began and not draft.has_result:
+            self.problem(draft.line, "the run has no end: expected a TEST RESULT")
+            draft.warn("the log breaks off before the TEST RESULT")
+            return True
+        if draft.has_content or any(name.startswith("etprof_") for name in draft.extra):
+            return True
+        is_counters_own = bool(draft.timestamp or draft.job or not has_more_than_counts)
+        return bool(draft.counts.values) and is_counters_own
+
+    def _check_profile(self, draft: Draft) -> None:
+        if draft.profile_line and not draft.timing:
+            self.problem(draft.profile_line, "the time profile breaks off: expected its SUMMARY")
+            draft.warn("the time profile breaks off before its summary")
+        for procedure, figures in draft.timing.items():
+            if draft.profile_line and not {"calls", "p99_ms"} <= figures.keys():
+                self.problem(
+                    draft.profile_line,
+                    f"the time profile of {procedure} is cut: expected CALLS and P99",
+                )
+                draft.warn(f"the time profile of {procedure} is cut")
+
+
+def _tell(draft: Draft, asides: list[str], query_sets: list[object]) -> None:
+    """Add to a run what stood in front of it (behind it, for the last) and is no run itself."""
+    for message in asides:
+        draft.warn(message)
+    if query_sets:
+        draft.extra.setdefault("tproch_query_sets", list(query_sets))
+    asides.clear()
+    query_sets.clear()
+
+
+def _without_stray_users(drafts: list[Draft]) -> Iterator[Draft]:
+    """Give a lone "Active Virtual Users" that stands behind its result to that result."""
+    before: Draft | None = None
+    for draft in drafts:
+        is_stray = draft.threads is not None and not (draft.began or draft.is_more_than_counts)
+        if is_stray and before is not None and before.threads is None:
+            before.threads = draft.threads
+            continue
+        before = draft
+        yield draft
+
+
+def _datasets(drafts: list[Draft]) -> list[str]:
+    """Return a dataset's name for each run: the database, with its version where they differ."""
+    versions: dict[str, set[str]] = {}
+    for draft in drafts:
+        versions.setdefault(draft.database, set()).add(draft.database_version)
+    names = []
+    for draft in drafts:
+        several = len(versions[draft.database] - {""}) > 1
+        version = draft.database_version if several else ""
+        names.append(" ".join(filter(None, (draft.database or "unknown", version))))
+    return names
+
+
+def _virtual_users_in_name(name: str) -> int | None:
+    found = {int(a or b) for a, b in _VIRTUAL_USERS_IN_NAME.findall(name)}
+    return found.pop() if len(found) == 1 else None
+
+
+def phase_unless_known(draft: Draft, phase: int) -> None:
+    """Set the phase of what follows; phases never go back."""
+    if draft.phase == UNKNOWN or draft.phase < phase:
+        draft.phase = phase
+
+
+def minutes(text: str) -> float | None:
+    """Return a number of minutes, or None where the text cannot be one."""
+    found = number(text)
+    return found if found is not None and 0 <= found <= 1e6 else None

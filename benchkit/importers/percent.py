@@ -1,0 +1,253 @@
+"""Percent tables: tests against thread counts, one system as a percentage of another.
+
+There are two conventions, and captions do not always tell them apart: candidate / baseline * 100
+(100 is equal), and percent change (0 is equal). Negative numbers and explicit words decide; where
+nothing does, the caller is asked.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from benchkit.importers.model import Imported, ImportedRun, ImportFormatError, Problem
+from benchkit.importers.source import Line
+from benchkit.importers.taf_names import limited, raise_unless
+
+FORMAT = "percent table"
+METRIC = "percent_of_baseline"
+RATIO, CHANGE = "ratio", "change"
+CONVENTIONS = (RATIO, CHANGE)
+
+_NUMBER = re.compile(r"[-+\u2212\u2013]?(?:\d+(?:\.\d*)?|\.\d+) ?%?")
+_ABSENT = re.compile(r"-{1,3}|n/?a|\(missing\)", re.IGNORECASE)
+_ROW = re.compile(r"\s*\|?\s*(\S+(?: \S+)*?)(?:\s*[\t|]\s*|\s{2,}|\s+(?=[-+]?\d))(\S.*?)[\s|]*")
+_SUBHEAD = re.compile(r"\s*(?:sysbench )?tests?(?: name)?\s*", re.IGNORECASE)
+_CAPTION = re.compile(
+    r"\(?\s*(.{1,80}?)(?: (\w+/s))? ?/ ?(.{1,80}?)(?: \w+/s)? ?\* ?100(?:\.0*)?\s*\)?"
+)
+_RATIO_WORDS = re.compile(r"\* ?100\b|100 ?(?:%)? ?(?:=|is) ?(?:par|equal|baseline)", re.IGNORECASE)
+_CHANGE_WORDS = re.compile(
+    r"percent(?:age)? change|change in (?:%|percent)|relative (?:gain|difference)"
+    r"|(?:gain|improvement|difference|change)s? (?:in|\(in) ?%|% (?:change|gain|difference)",
+    re.IGNORECASE,
+)
+_RULE = re.compile(r"[\s|:+=-]+")
+_VERSION = re.compile(r"\bsysbench v?(\d+\.\d+(?:\.\d+)?)", re.IGNORECASE)
+_NUMBER_OF_THREADS = re.compile(r"(?:number of )?(?:threads|clients|users)\W*", re.IGNORECASE)
+_ROWS_MAX = 10_000
+_TEXT_MAX = 4_000
+_LINE_MAX = 1_000
+_HEAD_WORDS_MAX = 4
+_UNLIKELY_RATIO = 50.0
+
+
+@dataclass(slots=True)
+class _Table:
+    """A percent table while it is read."""
+
+    before: list[str] = field(default_factory=list)
+    after: list[str] = field(default_factory=list)
+    threads: tuple[int, ...] = ()
+    rows: list[tuple[str, tuple[float | None, ...] | str, int]] = field(default_factory=list)
+    ended: bool = False
+    signed: bool = False
+
+    @property
+    def words(self) -> str:
+        """The text around the table."""
+        return "\n".join(self.before + self.after)
+
+
+def sniff(head: list[str], name: str) -> float:
+    """Tell how much the first lines look like a percent table."""
+    text = "\n".join(head)
+    score = 0.4 if re.search(r"\bin %|\bpercent\b|\* ?100\)", text, re.IGNORECASE) else 0.0
+    score += 0.3 if re.search(r"^\s*number of threads\s*$", text, re.I | re.M) else 0.0
+    return score + (0.2 if any(_threads(line) for line in head) else 0.0)
+
+
+def parse(
+    lines: Iterable[Line], *, lenient: bool = False, name: str = "", convention: str | None = None
+) -> Imported:
+    """Read a percent table.
+
+    Parameters
+    ----------
+    convention : {"ratio", "change"}, optional
+        What the numbers are, where the file itself does not decide it.
+
+    Raises
+    ------
+    ImportFormatError
+        When there is no table, when nothing says which convention it follows, or when
+        `convention` contradicts the file.
+    """
+    if convention is not None and convention not in CONVENTIONS:
+        raise ImportFormatError(f"unknown convention {convention!r}: use 'ratio' or 'change'")
+    problems: list[Problem] = []
+    tables = [_Table()]
+    for line in limited(lines, problems):
+        tables.extend(_read(tables[-1], line, problems))
+    tables = [table for table in tables if table.rows]
+    if not tables:
+        raise ImportFormatError("not a percent table: no row of thread counts with rows below it")
+    runs = [
+        run
+        for number, table in enumerate(tables)
+        for run in _runs(table, _convention(table, convention), f"{number + 1}: " if number else "")
+    ]
+    raise_unless(lenient, problems)
+    title, *rest = tables[0].before or [""]
+    return Imported(FORMAT, tuple(runs), tuple(problems), title, "\n".join(rest), METRIC)
+
+
+# Reading
+
+
+def _read(table: _Table, line: Line, problems: list[Problem]) -> Iterator[_Table]:
+    """Read a line; yield a new table where one begins after the end of this."""
+    text = line.text.replace("\xa0", " ").rstrip()
+    plain = text.strip()
+    if not plain or text.startswith("```"):
+        table.ended = bool(table.rows)
+    elif table.threads and (not table.ended or _continues(table, text)):
+        _read_row(table, line.number, text, problems)
+    elif found := _threads(text):
+        if table.threads:
+            yield _Table(before=table.after[-1:], threads=found)
+        table.threads = table.threads or found
+    elif not _NUMBER_OF_THREADS.fullmatch(plain):
+        _keep(table.after if table.threads else table.before, plain)
+
+
+def _continues(table: _Table, text: str) -> bool:
+    """Tell whether a line after a gap is still a row: a name and as many numbers as before."""
+    found = _ROW.fullmatch(text) if len(text) <= _LINE_MAX else None
+    cells = _cells(found[2]) if found else None
+    return cells is not None and len(cells) == len(table.threads) and not _threads(text)
+
+
+def _keep(texts: list[str], text: str) -> None:
+    if sum(map(len, texts)) < _TEXT_MAX:
+        texts.append(text[:_TEXT_MAX])
+
+
+def _threads(text: str) -> tuple[int, ...]:
+    """Return the thread counts of a header line, which only rise; words may stand before."""
+    words = re.split(r"[\s|]+", text.strip(" |\t")) if len(text) <= _LINE_MAX else []
+    first = next((i for i, word in enumerate(words) if word.isdecimal()), len(words))
+    counts = words[first:]
+    if first > _HEAD_WORDS_MAX or not all(re.fullmatch(r"[0-9]{1,6}", word) for word in counts):
+        return ()
+    found = tuple(map(int, counts))
+    rising = all(a < b for a, b in zip(found, found[1:], strict=False))
+    return found if len(found) > 1 and rising and found[0] > 0 else ()
+
+
+def _read_row(table: _Table, number: int, text: str, problems: list[Problem]) -> None:
+    if len(table.rows) == _ROWS_MAX or len(text) > _LINE_MAX:
+        problems.append(Problem(number, "too long for a percent table"))
+        table.ended = True
+        return
+    if _SUBHEAD.fullmatch(text) or _RULE.fullmatch(text):
+        return
+    if _CAPTION.fullmatch(text.strip()):
+        table.ended = True
+        _keep(table.after, text.strip())
+        return
+    found = _ROW.fullmatch(text)
+    if not found:
+        problems.append(Problem(number, f"expected a test and numbers: {text[:60]!r}"))
+        return
+    cells = _cells(found[2])
+    if cells is None:
+        table.rows.append((found[1], found[2], number))
+        return
+    if len(cells) != len(table.threads):
+        problems.append(
+            Problem(number, f"{found[1]}: {len(cells)} numbers for {len(table.threads)} threads")
+        )
+    table.signed = table.signed or "+" in found[2]
+    table.rows.append((found[1], tuple(map(_value, cells[: len(table.threads)])), number))
+
+
+def _cells(text: str) -> list[str] | None:
+    """Return the cells of a row, or None where it holds text instead of numbers."""
+    cells = [cell for cell in re.split(r"[\s|]+", re.sub(r" %", "%", text)) if cell]
+    numeric = [bool(_NUMBER.fullmatch(cell)) for cell in cells]
+    known = all(
+        is_number or _ABSENT.fullmatch(c) for is_number, c in zip(numeric, cells, strict=True)
+    )
+    return cells if known and any(numeric) else None
+
+
+def _value(cell: str) -> float | None:
+    if not _NUMBER.fullmatch(cell) or len(cell) > 30:
+        return None
+    return float(re.sub("[\u2212\u2013]", "-", cell.rstrip("% ")))
+
+
+# Meaning
+
+
+def _convention(table: _Table, asked: str | None) -> str:
+    values = [v for _, cells, _ in table.rows if not isinstance(cells, str) for v in cells]
+    numbers = sorted(v for v in values if v is not None)
+    words = table.words
+    if numbers and numbers[0] < 0 or table.signed:
+        if asked == RATIO:
+            raise ImportFormatError(
+                "signed numbers cannot be candidate / baseline * 100: use convention='change'"
+            )
+        return CHANGE
+    if asked:
+        return asked
+    if _CHANGE_WORDS.search(words):
+        return CHANGE
+    unlikely = not numbers or numbers[len(numbers) // 2] < _UNLIKELY_RATIO
+    if _RATIO_WORDS.search(words) and not unlikely:
+        return RATIO
+    reason = (
+        "its caption and its numbers disagree" if _RATIO_WORDS.search(words) else "it does not say"
+    )
+    raise ImportFormatError(
+        f"cannot tell what the percentages are ({reason}): give convention='ratio' "
+        "(100 is equal) or convention='change' (0 is equal)"
+    )
+
+
+def _runs(table: _Table, convention: str, prefix: str) -> Iterator[ImportedRun]:
+    shared = {**_caption(table), "convention": convention}
+    version = _VERSION.search(table.words)
+    family = f"sysbench/{version[1]}" if version else "percent"
+    seen: dict[str, int] = {}
+    for test, cells, line in table.rows:
+        iteration = seen[test] = seen.get(test, 0) + 1
+        workload = f"{family}:{test}"
+        if isinstance(cells, str):
+            extra = {**shared, "text": cells}
+            yield ImportedRun(
+                prefix + test, test, workload, None, iteration, {}, extra=extra, line=line
+            )
+            continue
+        for threads, value in zip(table.threads, cells, strict=False):
+            if value is None:
+                continue
+            extra = dict(shared)
+            if convention == CHANGE:
+                extra["percent_change"] = value
+            percent = value if convention == RATIO else 100 + value
+            warnings = ("a negative percentage of the baseline",) if percent < 0 else ()
+            yield ImportedRun(
+                prefix + test, test, workload, threads, iteration, {METRIC: percent},
+                extra=extra, warnings=warnings, line=line,
+            )  # fmt: skip
+
+
+def _caption(table: _Table) -> dict[str, object]:
+    """Return who is compared with whom, as far as the text says it."""
+    for text in table.after + table.before:
+        found = _CAPTION.fullmatch(text)
+        if found:
+            return {"candidate": found[1], "baseline": found[3], "unit": found[2] or ""}
+    return {}

@@ -1,0 +1,327 @@
+"""sysbench's own output, of 0.4.12, 0.5, 1.0 and 1.1, whole or damaged, one run or many.
+
+A file is read line by line. Each line may hold a banner, a command, settings, interval rows,
+buckets of a histogram and totals, in this order and also all at once, where line breaks were
+lost. A run ends where another begins: at a banner, a command that runs sysbench, the name of
+another file, or numbers that cannot belong to the same run.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from benchkit.importers.model import Imported, ImportFormatError, Problem
+from benchkit.importers.source import Line
+from benchkit.importers.sysbench_build import build_runs
+from benchkit.importers.sysbench_draft import Draft, Heading, find_gaps
+from benchkit.importers.sysbench_rows import Checkpoint, Row, seconds, split_rows
+from benchkit.importers.sysbench_series import ROWS_MAX
+from benchkit.importers.sysbench_settings import read_settings
+from benchkit.importers.sysbench_text import (
+    begins_command,
+    find_banner,
+    find_command,
+    find_file_head,
+    split_at_banners,
+    undress,
+)
+from benchkit.importers.sysbench_totals import Item, Kind, find_items, is_fragment
+
+FORMAT = "sysbench log"
+
+RUNS_MAX = 10_000
+"""Runs that are read of a file."""
+
+_STREAMS_MAX = 200
+_COMMAND_REACH = 10
+_PROBLEMS_MAX = 1000
+_TEXT_MAX = 1 << 18
+
+_START = re.compile(r"Running\s?the\s?test\s?with\s?following\s?options")
+_THREADS = re.compile(r"Number\s?of\s?threads:\s{0,8}(\d{1,7})")
+_MESSAGE = re.compile(r"(?:FATAL|ALERT): .{0,400}")
+_BUCKETS_HEAD = re.compile(r"Latency\s?histogram|value\s{0,8}-{4,20}\s?distribution")
+_BUCKET = re.compile(r"\s{0,20}(\d{1,12}\.\d{1,6})\s?\|\s?\**\s{0,80}(\d{1,20})\s*")
+_SETTING_WORDS = re.compile(
+    "Running|Number|hread|Target|Report|generator|Forcing|Warmup|rime|files|lock|size|operation"
+    "|scope|drivers|Doing|Extra|Latency|value|FATAL|ALERT"
+)
+_MARKS = (
+    (re.compile(r"sysbench \d\.\d[\w.-]*(?::\s+multi-threaded| \(using)"), 1.0),
+    (re.compile(r"\[\s*\d+s ?\] (?:thds|threads): ?\d+,? (?:tps|eps): ?\d"), 0.95),
+    (re.compile(r"(?:OLTP test|SQL) statistics:|Test execution summary:"), 0.9),
+    (re.compile(r"Running the test with following options:|Threads fairness:"), 0.9),
+    (re.compile(r"total number of events:\s+\d|\(r/w/o: |per-request statistics:"), 0.8),
+    (re.compile(r"transactions:\s+\d+\s+\(\d+\.\d+ per sec\.\)"), 0.8),
+    (re.compile(r"\bsysbench\b.*\brun\b"), 0.4),
+)
+
+
+def sniff(head_lines: Sequence[str], name: str) -> float:
+    """Return how surely the first lines of a file are sysbench's output, from 0 to 1."""
+    best = 0.2 if "sysbench" in name.lower() else 0.0
+    for line in head_lines:
+        text = line[:1000]
+        best = max(best, *(score if mark.search(text) else 0.0 for mark, score in _MARKS))
+    return best
+
+
+def parse(lines: Iterable[Line], *, lenient: bool, name: str) -> Imported:
+    """Read the runs in a file of sysbench output.
+
+    Parameters
+    ----------
+    lines : iterable of Line
+    lenient : bool
+        Keep what is readable of a damaged file.
+    name : str
+        The file's name; its thread count and script are used where the output has none.
+
+    Raises
+    ------
+    ImportFormatError
+        When there is no run in it, or, unless `lenient`, one that breaks off.
+    """
+    book = _Book(lenient)
+    readers: dict[str, _Reader] = {}
+    for line in lines:
+        for text in _unfold(line.text):
+            dressed = undress(text)
+            stream = dressed.stream if len(readers) < _STREAMS_MAX else ""
+            reader = readers.get(stream)
+            if not reader:
+                reader = readers[stream] = _Reader(book, name)
+            if dressed.file:
+                reader.enter_file(dressed.file)
+            reader.read(dressed.text, line.number)
+    for reader in readers.values():
+        reader.close()
+    if not book.drafts:
+        book.report(Problem(0, "no run of sysbench found, expected its totals or interval rows"))
+    book.drafts.sort(key=lambda draft: draft.line)
+    return Imported(FORMAT, build_runs(book.drafts), tuple(book.problems))
+
+
+FORMATS = ((FORMAT, sniff, parse),)
+
+
+def _unfold(text: str) -> Iterator[str]:
+    """Return the lines that a line holds: JSON writes a whole log as one."""
+    lines = re.split(r"\\r\\n|\\n", text) if "\\n" in text else [text]
+    for line in lines:
+        yield line[:_TEXT_MAX]
+
+
+class _Book:
+    """What all readers of a file write to: runs, problems, and how much of each is left."""
+
+    def __init__(self, lenient: bool) -> None:
+        self.lenient = lenient
+        self.drafts: list[Draft] = []
+        self.problems: list[Problem] = []
+        self.rows_left = ROWS_MAX
+
+    def report(self, problem: Problem) -> None:
+        if not self.lenient:
+            raise ImportFormatError(problem.message, problem.line)
+        if len(self.problems) < _PROBLEMS_MAX:
+            self.problems.append(problem)
+
+    def add(self, draft: Draft) -> None:
+        if len(self.drafts) < RUNS_MAX:
+            self.drafts.append(draft)
+        else:
+            self.report(Problem(draft.line, f"only the first {RUNS_MAX} runs are read"))
+
+
+class _Reader:
+    """Reads the lines of one stream: one program's output, or one container's."""
+
+    def __init__(self, book: _Book, name: str) -> None:
+        self._book = book
+        self._heading = Heading(name)
+        self._draft: Draft | None = None
+        self._command_text = ""
+        self._last_line = self._before_last = 0
+        self._last_text = ""
+        self._since_command = 0
+
+    def enter_file(self, name: str) -> None:
+        """Take what follows as the content of another file."""
+        file = self._draft.heading.file if self._draft else self._heading.file
+        if name != file:
+            self._end_run()
+            self._heading = Heading(name)
+
+    def read(self, text: str, line: int) -> None:
+        """Read one line."""
+        for part in split_at_banners(text) if "sysbench" in text else (text,):
+            if part.strip():
+                self._read_part(part, line)
+
+    def _read_part(self, text: str, line: int) -> None:
+        if line != self._last_line:
+            self._before_last, self._last_line = self._last_line, line
+        self._last_text = text
+        self._since_command += 1
+        is_head = "sysbench" in text or "<==" in text or self._command_text
+        if is_head and self._read_head(text):
+            return
+        for part in split_rows(text):
+            if isinstance(part, str):
+                self._read_text(part, line)
+            else:
+                self._read_row(part, line)
+
+    def close(self) -> None:
+        """End the last run."""
+        self._end_run()
+
+    def _end_run(self) -> None:
+        draft, self._draft = self._draft, None
+        if not draft:
+            return
+        at_end = draft.last_line == self._last_line or (
+            draft.last_line == self._before_last and is_fragment(self._last_text)
+        )
+        for problem in find_gaps(draft, at_end):
+            self._book.report(problem)
+        if draft.has_results:
+            self._book.add(draft)
+        elif not draft.started:
+            self._heading = draft.heading
+            return
+        command = draft.heading.command
+        self._heading = Heading(draft.heading.file, command=command if _goes_on(draft) else None)
+        self._since_command = 0
+
+    def _forget_command(self) -> None:
+        """Drop a command that stands too far above to have started what follows."""
+        if self._since_command > _COMMAND_REACH:
+            self._heading.command = None
+
+    def _begin_run(self, line: int) -> Draft:
+        self._end_run()
+        if not self._heading.banner:
+            self._forget_command()
+        self._draft = Draft(self._heading, line)
+        self._heading = Heading(self._heading.file)
+        return self._draft
+
+    def _read_head(self, text: str) -> bool:
+        """Read a line that tells where output comes from; False if it does not."""
+        if file := find_file_head(text):
+            self.enter_file(file)
+            return True
+        if self._command_text or begins_command(text):
+            self._command_text += " " + text.rstrip("\\")
+            if text.endswith("\\") and len(self._command_text) < 8000:
+                return True
+            text, self._command_text = self._command_text, ""
+        if banner := find_banner(text):
+            self._end_run()
+            self._forget_command()
+            self._heading.banner = banner
+            return text.rstrip().endswith((")", "benchmark", banner.version))
+        if command := find_command(text):
+            self._end_run()
+            self._since_command = 0
+            run = command if command.verb == "run" else None
+            self._heading = Heading(self._heading.file, command=run)
+            return True
+        return False
+
+    def _read_row(self, row: Row | Checkpoint, line: int) -> None:
+        draft = self._draft
+        if not draft or not _continues(draft, row):
+            draft = self._begin_run(line)
+        draft.last_line = line
+        if isinstance(row, Checkpoint):
+            draft.begin_checkpoint(row.time_s)
+            return
+        draft.end_checkpoint()
+        if not row.whole:
+            self._book.report(Problem(line, "the interval row breaks off"))
+        if row.values.get("threads") == 0 and "latency" in row.values:
+            draft.end_with(row)
+        elif row.values:
+            keep = self._book.rows_left > 0
+            self._book.rows_left -= 1
+            draft.rows_dropped += not keep
+            draft.rows.add(row, keep)
+
+    def _read_text(self, text: str, line: int) -> None:
+        if _SETTING_WORDS.search(text):
+            self._read_settings(text, line)
+        draft = self._draft
+        if draft and draft.totals.section == "histogram" and (bucket := _BUCKET.fullmatch(text)):
+            draft.last_line = line
+            draft.add_bucket(seconds(bucket[1], "ms"), int(bucket[2]))
+            return
+        section, unit = (draft.totals.section, draft.totals.unit) if draft else ("", "ms")
+        for item in find_items(text, section, unit):
+            self._read_item(item, line)
+
+    def _read_item(self, item: Item, line: int) -> None:
+        draft = self._draft
+        if draft and not draft.accepts(item):
+            draft = self._begin_run(line)
+        if not draft:
+            if not _opens_run(item):
+                return
+            draft = self._begin_run(line)
+        draft.last_line = line
+        draft.totals.add(item, line)
+        if item.cut:
+            self._book.report(Problem(line, f"the value of {item.label.name!r} breaks off"))
+
+    def _read_settings(self, text: str, line: int) -> None:
+        threads, start = _THREADS.search(text), bool(_START.search(text))
+        if threads or start or "Threads started!" in text:
+            self._read_start(start, int(threads[1]) if threads else None, line)
+        if message := _MESSAGE.search(text):
+            self._current_heading().add_message(message[0])
+        if _BUCKETS_HEAD.search(text):
+            self._begin_histogram(line)
+        read_settings(self._current_heading(), text)
+
+    def _current_heading(self) -> Heading:
+        """Return what a setting belongs to: behind its totals, a run gets no more of them."""
+        draft = self._draft
+        return draft.heading if draft and not draft.final.done else self._heading
+
+    def _read_start(self, start: bool, threads: int | None, line: int) -> None:
+        draft = self._draft
+        if not draft or draft.has_results or (start and draft.started):
+            draft = self._begin_run(line)
+        draft.started = draft.started or start or threads is None
+        draft.last_line = line
+        draft.threads = threads or draft.threads
+
+    def _begin_histogram(self, line: int) -> None:
+        draft = self._draft
+        if not draft or draft.final.done or draft.final.histogram:
+            draft = self._begin_run(line)
+        draft.last_line = line
+        draft.begin_histogram()
+
+
+def _continues(draft: Draft, row: Row | Checkpoint) -> bool:
+    """Whether a row belongs to the run, and is not an early one of the next."""
+    if draft.final.begun:
+        return False
+    if not len(draft.rows) or row.time_s >= draft.rows.last_s:
+        return True
+    return row.time_s > draft.rows.first_s
+
+
+def _goes_on(draft: Draft) -> bool:
+    """Whether the command of a run may have started the next as well, as a loop does."""
+    return bool(draft.heading.command and draft.heading.command.loops)
+
+
+def _opens_run(item: Item) -> bool:
+    if item.label.kind is Kind.SECTION:
+        return item.label.second == "first"
+    return (item.label.name == "transactions" and "tps" in item.values) or (
+        item.label.name == "events"
+    )

@@ -1,0 +1,258 @@
+"""A run of sysbench while it is read: what belongs to it, and what it lacks at its end.
+
+A run has one block of totals at its end and any number of them before, one per checkpoint. A
+block knows when something that follows cannot be part of it any more; that is how several runs
+in a file are told apart where no banner stands between them.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from benchkit.importers.model import Problem
+from benchkit.importers.sysbench_rows import Row
+from benchkit.importers.sysbench_series import RowTable
+from benchkit.importers.sysbench_text import Banner, Command
+from benchkit.importers.sysbench_totals import Item, Kind
+
+BUCKETS_MAX = 100_000
+"""Lines of a histogram that are kept; sysbench's own have 1024 buckets."""
+
+MESSAGES_MAX = 10
+"""Messages of a run that are kept."""
+
+_RESULTS = (
+    "transactions",
+    "tps",
+    "events",
+    "total_time_s",
+    "events_per_s",
+    "operations",
+    "rw_requests",
+)
+_OPENING = ("transactions", "events", "events_per_s", "rw_requests")
+
+
+@dataclass(slots=True)
+class Heading:
+    """What stands before a run, and belongs to it.
+
+    Parameters
+    ----------
+    file : str
+        The file's name, or that of the file which was glued into it here.
+    banner, command : object or None
+    script : str
+        As the output says, such as ``oltp`` for ``Doing OLTP test.``.
+    modes : list of str
+        Such as ``read-only``.
+    facts : dict
+        Settings by name, as printed.
+    messages : list of str
+        FATAL and ALERT lines.
+    message_count : int
+    """
+
+    file: str
+    banner: Banner | None = None
+    command: Command | None = None
+    script: str = ""
+    modes: list[str] = field(default_factory=list)
+    facts: dict[str, str] = field(default_factory=dict)
+    messages: list[str] = field(default_factory=list)
+    message_count: int = 0
+
+    def add_message(self, text: str) -> None:
+        """Keep a FATAL or ALERT line; of a long list, only its beginning."""
+        self.message_count += 1
+        if len(self.messages) < MESSAGES_MAX:
+            self.messages.append(text[:400])
+
+
+@dataclass(slots=True)
+class Totals:
+    """One block of totals.
+
+    Parameters
+    ----------
+    checkpoint_s : float or None
+        When it was reported, for a checkpoint's.
+    values : dict of str to number
+    sections : set of str
+        Whose heads were there.
+    section, unit : str
+        Where the next line stands.
+    histogram : list of (seconds, count)
+    repeated : list of (line, name)
+        Values that came twice, and differed.
+    """
+
+    checkpoint_s: float | None = None
+    values: dict[str, float] = field(default_factory=dict)
+    sections: set[str] = field(default_factory=set)
+    section: str = ""
+    unit: str = "ms"
+    histogram: list[tuple[float, int]] = field(default_factory=list)
+    repeated: list[tuple[int, str]] = field(default_factory=list)
+
+    @property
+    def begun(self) -> bool:
+        """Whether anything that is a result was read."""
+        return any(name in self.values for name in _RESULTS)
+
+    @property
+    def done(self) -> bool:
+        """Whether the last line of a block was read."""
+        return "execution_s" in self.values
+
+    def accepts(self, item: Item) -> bool:
+        """Whether the item can belong to this block, rather than begin another."""
+        label = item.label
+        if label.kind is Kind.SECTION:
+            again = label.name in self.sections or self.done
+            return not (again and label.second == "first" and self.begun)
+        another = any(self._differs(name, value) for name, value in item.values.items())
+        return not (another and self._opens(item))
+
+    def add(self, item: Item, line: int) -> None:
+        """Take the item's values; the first of two stays."""
+        if item.label.kind is Kind.SECTION:
+            self.section, self.unit = item.label.name, item.unit
+            self.sections.add(item.label.name)
+            return
+        for name, value in item.values.items():
+            if self._differs(name, value) and len(self.repeated) < 20:
+                self.repeated.append((line, name))
+            self.values.setdefault(name, value)
+
+    def _differs(self, name: str, value: float) -> bool:
+        return name in self.values and str(self.values[name]) != str(value)
+
+    @staticmethod
+    def _opens(item: Item) -> bool:
+        name = item.label.name
+        return name in _OPENING and (name != "transactions" or "tps" in item.values)
+
+
+class Draft:
+    """One run: its heading, interval rows, checkpoints and totals.
+
+    Parameters
+    ----------
+    heading : Heading
+    line : int
+        Where it begins.
+    """
+
+    def __init__(self, heading: Heading, line: int) -> None:
+        self.heading = heading
+        self.line = line
+        self.last_line = line
+        self.started = False
+        self.threads: int | None = None
+        self.rows = RowTable()
+        self.rows_dropped = 0
+        self.final = Totals()
+        self.checkpoints: list[Totals] = []
+        self.totals = self.final
+
+    @property
+    def has_results(self) -> bool:
+        """Whether there is anything to import."""
+        return self.final.begun or len(self.rows) > 0 or bool(self.checkpoints)
+
+    def begin_checkpoint(self, time_s: float) -> None:
+        """Let what follows be the totals of a checkpoint."""
+        self.totals = Totals(time_s)
+        if len(self.checkpoints) < 1000:
+            self.checkpoints.append(self.totals)
+
+    def end_checkpoint(self) -> None:
+        """Let what follows be the totals of the run."""
+        self.totals = self.final
+
+    def accepts(self, item: Item) -> bool:
+        """Whether the item belongs to this run; a checkpoint's totals may end here."""
+        if self.totals.accepts(item):
+            return True
+        if self.totals is self.final:
+            return False
+        self.end_checkpoint()
+        return self.final.accepts(item)
+
+    def end_with(self, row: Row) -> None:
+        """Take the rates of a row that sums up the whole run, as the CSV hook prints at its end."""
+        rates = {name: value for name, value in row.values.items() if name.endswith("_per_s")}
+        self.final.values |= {"tps": row.values["tps"], "qps": row.values["qps"], **rates}
+
+    def begin_histogram(self) -> None:
+        """Let the lines that follow be buckets; each report prints its own before its totals."""
+        if self.totals.begun and self.totals is not self.final:
+            self.end_checkpoint()
+        self.totals.section = "histogram"
+
+    def add_bucket(self, value_s: float, count: int) -> None:
+        """Take one line of a histogram."""
+        if len(self.totals.histogram) < BUCKETS_MAX:
+            self.totals.histogram.append((value_s, count))
+
+
+def find_gaps(draft: Draft, at_end: bool) -> Iterator[Problem]:
+    """Yield what a run lacks that sysbench would have written.
+
+    Parameters
+    ----------
+    draft : Draft
+    at_end : bool
+        Nothing follows it in the file.
+    """
+    totals = draft.final
+    values, sections = totals.values, totals.sections
+    if not draft.started and not draft.has_results:
+        return
+    if not totals.begun:
+        said = draft.heading.messages
+        why = f"; it said {said[0]!r}" if said else ""
+        yield Problem(
+            draft.last_line,
+            f"the run that begins in line {draft.line} has no totals, expected "
+            f"'SQL statistics:' or 'General statistics:'{why}",
+        )
+        return
+    missing = [
+        expected
+        for section, name, expected in (
+            ("sql", "transactions", "'transactions:' or 'queries performed:'"),
+            ("general", "total_time_s", "'total time:'"),
+            ("general", "events", "'total number of events:'"),
+            ("latency", "latency_min", "'min:'"),
+            ("latency", "latency_mean", "'avg:'"),
+            ("latency", "latency_max", "'max:'"),
+            ("fairness", "events_per_thread", "'events (avg/stddev):'"),
+            ("fairness", "execution_s", "'execution time (avg/stddev):'"),
+        )
+        if section in sections and name not in values
+    ]
+    if at_end and not totals.done and _is_log(draft):
+        missing += _missing_at_end(draft)
+    if missing:
+        yield Problem(
+            draft.last_line,
+            f"the totals of the run that begins in line {draft.line} break off, "
+            f"expected {missing[0]}",
+        )
+
+
+def _is_log(draft: Draft) -> bool:
+    """Whether this is output as it came, and not single lines that someone picked from it."""
+    return bool(draft.final.sections or len(draft.rows) or draft.heading.banner)
+
+
+def _missing_at_end(draft: Draft) -> list[str]:
+    """Return what is expected where the file ends inside of a run's totals."""
+    values = draft.final.values
+    if "latency_min" not in values:
+        return ["the response times ('min:', 'avg:', 'max:')"]
+    if "event_execution_s" in values:
+        has_percentile = any(name.startswith("latency_p") for name in values)
+        return [] if has_percentile or not values.get("events") else ["'approx. 95 percentile:'"]
+    return [] if "latency_sum_s" in values else ["'sum:'"]

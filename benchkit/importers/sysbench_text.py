@@ -1,0 +1,243 @@
+"""What stands around sysbench's own words: prefixes, command lines, hints in file names.
+
+Logs come through docker, grep, `ts`, mail and Markdown. `undress` takes off what those put in
+front of a line and says where the line came from; nothing here knows what a number means. Every
+repetition in the patterns is bounded, so that no line costs more than its length.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+UNKNOWN = "unknown"
+
+VERBS = frozenset({"run", "prepare", "cleanup", "prewarm", "warmup", "help"})
+
+_TIME = r"\d{2}:\d{2}:\d{2}(?:[.,]\d{1,9})?(?:\s?(?:Z|UTC|[+-]\d{2}:?\d{2}))?"
+_DAY = r"(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),?\s+)?"
+_MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
+_STAMP = re.compile(
+    rf"[\[(]?(?:\d{{4}}[-/]\d{{2}}[-/]\d{{2}}[T_ ]{_TIME}"
+    rf"|{_DAY}{_MONTH}\s{{1,2}}\d{{1,2}}\s{_TIME}(?:\s\d{{4}})?"
+    r"(?:\s[\w.-]{1,64}\s[\w./-]{1,64}\[\d{1,9}\]:)?"
+    rf"|{_TIME}|\d{{10}}(?:\.\d{{1,9}})?(?=[\s:]))[\])]?[\s,:|]{{0,20}}"
+)
+_STREAM = re.compile(r"([A-Za-z][\w./-]{0,80})\s{0,40}\|(?:\s|$)|\[pod/([\w./-]{1,200})\]\s")
+_GREP = re.compile(
+    r"((?:[\w.@+=~-]{0,80}/){0,20}[\w.@+=,-]{1,120}\.(?:log|txt|out|res|dat|result|results))"
+    r"[:-](?:\d{1,9}[:-])?(?=[\s\[A-Za-z])"
+)
+_NUMBERED = re.compile(r"\s{0,8}\d{1,9}(?:[:-](?=[\s\[])|\t)")
+_QUOTED = re.compile(r"\s{0,40}(?:>|\"|'|//|#(?=\s)|[*+|-](?=\s))\s?")
+_TAG = re.compile(r"</?(?:pre|code|p|br|span|div|td|tr|b)\b[^<>]{0,200}>")
+_ODD = str.maketrans({"\ufeff": None, "\u200b": None, "\x00": None, "\uff1a": ":", "\xa0": " "})
+
+_BANNER = re.compile(
+    r"sysbench\s{1,4}v?(\d{1,3}\.\d{1,3}[\w.+-]{0,60}?)"
+    r"(?::\s{0,8}multi-threaded|\s{0,8}\(using\s(?:(?:bundled|system)\s)?([^)]{0,80})|\s{0,8}:?$)"
+)
+_COMMAND = re.compile(r"(?:^|[\s/\"'`(])sysbench(?:-[\d.]{1,12})?\s{1,8}(\S.{0,8000})")
+_SECRET = re.compile(r"(--[\w-]{0,40}(?:password|secret)[\w-]{0,20}[= ])(?:'[^']*'|\"[^\"]*\"|\S+)")
+_FILE_HEAD = re.compile(r"==> (.{1,400}) <==\s*$")
+
+_SCRIPTS = (
+    "oltp_read_only",
+    "oltp_read_write",
+    "oltp_write_only",
+    "oltp_point_select",
+    "oltp_update_index",
+    "oltp_update_non_index",
+    "oltp_insert",
+    "oltp_delete",
+    "oltp_complex_ro",
+    "oltp_complex_rw",
+    "oltp_simple",
+    "oltp_common",
+    "oltp_ro",
+    "oltp_rw",
+    "oltp_wo",
+    "oltp",
+    "select_random_points",
+    "select_random_ranges",
+    "bulk_insert",
+    "update_index",
+    "update_non_index",
+    "tpcc",
+    "fileio",
+    "memory",
+    "mutex",
+    "cpu",
+)
+"""Names that a file's name may hold; ``threads`` is not one, as it rather counts them."""
+
+_SCRIPT_IN_NAME = re.compile(
+    r"(?<![a-z0-9])("
+    + "|".join(sorted((s.replace("_", "[-_ ]") for s in _SCRIPTS), key=len, reverse=True))
+    + r")(?![a-z])"
+)
+_THREADS_IN_NAME = re.compile(
+    r"(?<!\d)(\d{1,6})[-_ .]?(?:threads?|thds?|thr|th|clients?|conn|connections|users)(?![a-z])"
+    r"|(?<![a-z])(?:num[-_]?)?(?:threads?|thds?|thr|th|t|clients?|conn|connections|users)"
+    r"[-_ =.]?(\d{1,6})(?!\d)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Dressed:
+    """A line without its prefixes.
+
+    Parameters
+    ----------
+    text : str
+    stream : str
+        The container or pod that wrote it; empty where there is only one.
+    file : str
+        The file that grep names in front of it; empty otherwise.
+    """
+
+    text: str
+    stream: str = ""
+    file: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command line of sysbench.
+
+    Parameters
+    ----------
+    verb : str
+        ``run``, ``prepare``, ...
+    script : str
+        Its name without folder and ``.lua``; empty where it is not given.
+    options : mapping
+        By name without dashes in front, ``_`` for ``-``; values as text.
+    text : str
+        The line, with passwords hidden.
+    loops : bool
+        It holds a shell variable, so that it may stand for several runs.
+    """
+
+    verb: str
+    script: str = ""
+    options: Mapping[str, str] = field(default_factory=dict)
+    text: str = ""
+    loops: bool = False
+
+    @property
+    def threads(self) -> int | None:
+        """The number of threads it asks for, if it says one."""
+        value = self.options.get("threads") or self.options.get("num_threads") or ""
+        return int(value) if value.isdecimal() and len(value) < 7 else None
+
+
+@dataclass(frozen=True, slots=True)
+class Banner:
+    """The first line of every start of sysbench."""
+
+    version: str
+    luajit: str = ""
+
+
+def undress(text: str) -> Dressed:
+    """Take off what docker, grep, `ts`, `cat -n`, HTML and quoting put in front of a line."""
+    if text.startswith("[ "):
+        return Dressed(text.rstrip(" \t\"',`"))
+    if not text.isascii():
+        text = text.translate(_ODD)
+    if "<" in text:
+        text = _TAG.sub(" ", text)
+    stream = file = ""
+    for _ in range(5):
+        if match := _STREAM.match(text):
+            stream = match[1] or match[2]
+        elif match := _GREP.match(text):
+            file = match[1]
+        else:
+            match = _STAMP.match(text) or _NUMBERED.match(text) or _QUOTED.match(text)
+        if not match:
+            break
+        text = text[match.end() :]
+    return Dressed(text.rstrip(" \t\"',`"), stream, file)
+
+
+def find_banner(text: str) -> Banner | None:
+    """Return what a line such as ``sysbench 1.0.20 (using bundled LuaJIT 2.1.0)`` says."""
+    match = _BANNER.search(text)
+    return Banner(match[1].rstrip("."), (match[2] or "").strip()) if match else None
+
+
+def split_at_banners(text: str) -> list[str]:
+    """Return the parts of a line, each banner at the beginning of one.
+
+    Files that were joined without a line break between them have banners inside of lines.
+    """
+    places = [match.start() for match in _BANNER.finditer(text)]
+    starts = [0, *(place for place in places if text[:place].strip())]
+    return [text[start:end] for start, end in zip(starts, [*starts[1:], None], strict=True)]
+
+
+def find_file_head(text: str) -> str:
+    """Return the file named by a line ``==> file <==``, as head and tail print it; or empty."""
+    match = _FILE_HEAD.search(text)
+    return match[1] if match else ""
+
+
+def begins_command(text: str) -> bool:
+    """Whether the line is the beginning of a command that goes on in the next one."""
+    return text.endswith("\\") and bool(_COMMAND.search(text))
+
+
+def find_command(text: str) -> Command | None:
+    """Return the sysbench command in a line; None for text that only speaks of sysbench."""
+    match = _COMMAND.search(text)
+    if not match:
+        return None
+    options: dict[str, str] = {}
+    script = ""
+    for word in match[1].split()[:300]:
+        word = word.strip("\"'`;&|\\")
+        if word.endswith("sysbench"):
+            options, script = {}, ""
+            continue
+        if word in VERBS and (script or options):
+            name = _script_name(options.get("test", script))
+            return Command(word, name, options, _hide_secrets(text.strip()), "$" in text)
+        if word.startswith("-"):
+            key, _, value = word.lstrip("-").partition("=")
+            options[key.replace("-", "_")] = value
+        elif _is_script(word) and not script:
+            script = word
+        elif word and not options:
+            return None
+    return None
+
+
+def threads_in_name(name: str) -> int | None:
+    """Return the thread count in a name such as ``oltp_read_only_16threads.log``."""
+    match = _THREADS_IN_NAME.search(_last_part(name))
+    count = int(match[1] or match[2]) if match else 0
+    return count or None
+
+
+def script_in_name(name: str) -> str:
+    """Return the script that a file's name holds; empty if none."""
+    match = _SCRIPT_IN_NAME.search(_last_part(name))
+    return match[1].replace("-", "_").replace(" ", "_") if match else ""
+
+
+def _last_part(name: str) -> str:
+    return name.replace("\\", "/").rsplit("/", 1)[-1][-400:].lower()
+
+
+def _is_script(word: str) -> bool:
+    known = _script_name(word) in (*_SCRIPTS, "threads")
+    return known or word.endswith(".lua") or "/" in word
+
+
+def _script_name(word: str) -> str:
+    return word.rsplit("/", 1)[-1].removesuffix(".lua")
+
+
+def _hide_secrets(text: str) -> str:
+    return _SECRET.sub(r"\1***", text)

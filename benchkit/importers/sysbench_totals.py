@@ -1,0 +1,307 @@
+"""The labels of sysbench's totals, of every version and test, and how their values are read.
+
+One table says for each label what kind of value it has, what it is called here, and in which
+section it means that: ``min:`` is a response time below ``Latency (ms):`` and nothing elsewhere.
+Labels are compared without blanks and case, so that glued columns are no different.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+from benchkit.importers.sysbench_rows import latency_name, seconds
+
+
+class Kind(Enum):
+    """What stands behind a label."""
+
+    SECTION = "a section's head"
+    COUNT = "a number"
+    RATED = "a number and its rate in parentheses"
+    SECONDS = "a time in seconds"
+    LATENCY = "a response time"
+    PAIR = "a mean and a deviation"
+    DISABLED = "nothing of use"
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """One label.
+
+    Parameters
+    ----------
+    kind : Kind
+    name : str
+        Of its value, or of the section.
+    second : str
+        The name of the rate, or of the deviation; of a section, ``"first"`` where a run's totals
+        may begin with it, and ``"units"`` where each value has its own.
+    sections : tuple of str
+        Where it has this meaning; empty for everywhere.
+    """
+
+    kind: Kind
+    name: str
+    second: str = ""
+    sections: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A label that was found, with its values by name.
+
+    Parameters
+    ----------
+    label : Label
+    values : mapping of str to number
+        Empty for a section; what could not be read is missing.
+    unit : str
+        Of a section whose head names one.
+    cut : bool
+        The value is missing or breaks off.
+    """
+
+    label: Label
+    values: Mapping[str, float] = field(default_factory=dict)
+    unit: str = ""
+    cut: bool = False
+
+
+_SQL = ("sql", "")
+_TIMES = ("latency", "general")
+_LABELS = {
+    "SQL statistics": Label(Kind.SECTION, "sql", "first"),
+    "OLTP test statistics": Label(Kind.SECTION, "sql", "first"),
+    "queries performed": Label(Kind.SECTION, "sql"),
+    "General statistics": Label(Kind.SECTION, "general", "first"),
+    "Test execution summary": Label(Kind.SECTION, "general", "first"),
+    "Throughput": Label(Kind.SECTION, "throughput"),
+    "Latency": Label(Kind.SECTION, "latency"),
+    "Latency (ms)": Label(Kind.SECTION, "latency"),
+    "Latency (us)": Label(Kind.SECTION, "latency"),
+    "Latency (s)": Label(Kind.SECTION, "latency"),
+    "response time": Label(Kind.SECTION, "latency", "units"),
+    "per-request statistics": Label(Kind.SECTION, "latency", "units"),
+    "Threads fairness": Label(Kind.SECTION, "fairness"),
+    "File operations": Label(Kind.SECTION, "fileio", "first"),
+    "CPU speed": Label(Kind.SECTION, "cpu", "first"),
+    "Query execution statistics": Label(Kind.SECTION, "debug"),
+    "Results fetching statistics": Label(Kind.SECTION, "debug"),
+    "Verbose per-thread statistics": Label(Kind.SECTION, "debug"),
+    "read": Label(Kind.COUNT, "reads", sections=_SQL),
+    "write": Label(Kind.COUNT, "writes", sections=_SQL),
+    "other": Label(Kind.COUNT, "others", sections=_SQL),
+    "total": Label(Kind.COUNT, "total", sections=_SQL),
+    "transactions": Label(Kind.RATED, "transactions", "tps"),
+    "queries": Label(Kind.RATED, "queries", "qps"),
+    "deadlocks": Label(Kind.RATED, "deadlocks", "deadlocks_per_s"),
+    "read/write requests": Label(Kind.RATED, "rw_requests", "rw_per_s"),
+    "other operations": Label(Kind.RATED, "other_operations", "other_per_s"),
+    "ignored errors": Label(Kind.RATED, "errors", "errors_per_s"),
+    "reconnects": Label(Kind.RATED, "reconnects", "reconnects_per_s"),
+    "total time": Label(Kind.SECONDS, "total_time_s"),
+    "time elapsed": Label(Kind.SECONDS, "total_time_s"),
+    "total number of events": Label(Kind.COUNT, "events"),
+    "total time taken by event execution": Label(
+        Kind.SECONDS, "event_execution_s", sections=("general", "")
+    ),
+    "events/s (eps)": Label(Kind.COUNT, "events_per_s"),
+    "events per second": Label(Kind.COUNT, "events_per_s"),
+    "min": Label(Kind.LATENCY, "latency_min", sections=_TIMES),
+    "avg": Label(Kind.LATENCY, "latency_mean", sections=_TIMES),
+    "max": Label(Kind.LATENCY, "latency_max", sections=_TIMES),
+    "sum": Label(Kind.LATENCY, "latency_sum_s", sections=_TIMES),
+    "percentile stats": Label(Kind.DISABLED, "percentile_disabled"),
+    "events (avg/stddev)": Label(Kind.PAIR, "events_per_thread", "events_per_thread_sd"),
+    "execution time (avg/stddev)": Label(Kind.PAIR, "execution_s", "execution_sd_s"),
+    "reads/s": Label(Kind.COUNT, "file_reads_per_s"),
+    "writes/s": Label(Kind.COUNT, "file_writes_per_s"),
+    "fsyncs/s": Label(Kind.COUNT, "fsyncs_per_s"),
+    "read, MiB/s": Label(Kind.COUNT, "read_mib_per_s"),
+    "written, MiB/s": Label(Kind.COUNT, "written_mib_per_s"),
+    "Total operations": Label(Kind.RATED, "operations", "events_per_s"),
+    "Operations performed": Label(Kind.RATED, "operations", "events_per_s"),
+    "Number of unfinished transactions on forced shutdown": Label(Kind.COUNT, "unfinished"),
+}
+
+
+def _bare(label: str) -> str:
+    return "".join(label.split()).lower()
+
+
+_BY_BARE = {_bare(text): label for text, label in _LABELS.items()}
+_BEHIND = {
+    bare: label
+    for bare, label in _BY_BARE.items()
+    if len(bare) > 8 and label.kind in (Kind.RATED, Kind.SECONDS, Kind.PAIR)
+}
+"""Labels that are known even with something unknown in front of them in the line."""
+
+_BEGINNINGS = (*_BY_BARE, "approx.95percentile", "95thpercentile")
+_PERCENTILE = re.compile(r"(?:approx\.?)?(\d{1,3}(?:\.\d{1,3})?)(?:th|st|nd|rd)?(?:percentile)?")
+_NUMBER = r"[-+]?(?:\d{1,40}(?:\.\d{0,12})?(?:e[-+]?\d{1,3})?|nan|inf)"
+_VALUE = re.compile(rf"\s{{0,80}}({_NUMBER})", re.IGNORECASE)
+_RATE = re.compile(rf"\s{{0,20}}\(\s?({_NUMBER})\s?(?:per\s?sec|ops/sec)[a-z.]{{0,4}}\s?\)?", re.I)
+_UNIT = re.compile(r"(?:([mun]?s)(?!um)|\s([mun]?s)(?![a-z]))")
+_PAIR = re.compile(rf"\s{{0,80}}({_NUMBER})\s?/\s?({_NUMBER})", re.IGNORECASE)
+_IOPS = re.compile(
+    rf"(read|write|fsync):\s{{0,8}}IOPS=({_NUMBER})(?:\s{{1,8}}({_NUMBER})\s?MiB/s)?", re.IGNORECASE
+)
+_IOPS_NAMES = {
+    "read": ("file_reads_per_s", "read_mib_per_s"),
+    "write": ("file_writes_per_s", "written_mib_per_s"),
+    "fsync": ("fsyncs_per_s", ""),
+}
+_COLONS_MAX = 200
+_WORDS = re.compile(
+    "read|write|written|transferred|requests|other|total|transactions|queries|statistics"
+    "|deadlocks|errors|reconnects|time|events"
+    "|min|avg|max|sum|percentile|95th|99th|latency|throughput|fairness|fsync|operations|speed"
+    "|summary|shutdown",
+    re.IGNORECASE,
+)
+_TRANSFERRED = re.compile(
+    rf"({_NUMBER})\s?(Mi?B) transferred \(({_NUMBER}) ?Mi?B/sec\)", re.IGNORECASE
+)
+_OLD_FILEIO = re.compile(
+    r"Operations performed:\s{0,8}(\d{1,20}) Reads?, (\d{1,20}) Writes?, (\d{1,20}) Other",
+    re.IGNORECASE,
+)
+_OLD_VOLUME = re.compile(
+    rf"Read ({_NUMBER})([KMGT]?)b\s{{1,4}}Written ({_NUMBER})([KMGT]?)b\s{{1,4}}Total transferred "
+    rf"({_NUMBER})([KMGT]?)b\s{{1,4}}\(({_NUMBER})([KMGT]?)b/sec\)",
+    re.IGNORECASE,
+)
+_REQUESTS = re.compile(rf"({_NUMBER})\s{{1,4}}Requests/sec executed", re.IGNORECASE)
+_FILE_COUNTS = ("file_reads", "file_writes", "file_others")
+_VOLUMES = ("read_mib", "written_mib", "transferred_mib", "transferred_mib_per_s")
+_MIB = {"": 2.0**-20, "k": 2.0**-10, "m": 1.0, "g": 2.0**10, "t": 2.0**20}
+
+
+def find_items(text: str, section: str, unit: str) -> Iterator[Item]:
+    """Yield the labels of a line with their values, in order; usually none or one.
+
+    Parameters
+    ----------
+    text : str
+    section, unit : str
+        The section that the line stands in, and its unit of time.
+    """
+    if not _WORDS.search(text):
+        return
+    if special := _special_item(text):
+        yield special
+        return
+    for number in range(_COLONS_MAX):
+        before, colon, text = text.partition(":")
+        if not colon:
+            return
+        label = _find_label(before, section)
+        if not label or (
+            label.sections and not section and (number or not text.strip().isdecimal())
+        ):
+            continue
+        if label.kind is Kind.SECTION:
+            section = label.name
+            unit = "" if label.second == "units" else _unit_of(before)
+            yield Item(label, unit=unit)
+            continue
+        item, length = _read_value(label, text, unit)
+        text = text[length:]
+        yield item
+
+
+def is_fragment(text: str) -> bool:
+    """Whether a line is the beginning of a label, and no more: a file may have been cut there."""
+    bare = re.sub(r"\d{1,3}", "95", _bare(text[:80]))
+    return bool(bare) and any(label.startswith(bare) for label in _BEGINNINGS)
+
+
+def _find_label(before: str, section: str) -> Label | None:
+    bare = _bare(before[-200:].strip(" \t,;|>*#-"))
+    label = _BY_BARE.get(bare) or _percentile_label(bare)
+    if label is None:
+        label = next((known for end, known in _BEHIND.items() if bare.endswith(end)), None)
+    if label and (not label.sections or section in label.sections):
+        return label
+    return None
+
+
+def _percentile_label(bare: str) -> Label | None:
+    match = _PERCENTILE.fullmatch(bare)
+    if not match or bare.isdecimal():
+        return None
+    return Label(Kind.LATENCY, latency_name(match[1]), sections=_TIMES)
+
+
+def _unit_of(head: str) -> str:
+    match = re.search(r"\(([mun]?s)\)", head)
+    return match[1] if match else "ms"
+
+
+def _read_value(label: Label, text: str, unit: str) -> tuple[Item, int]:
+    """Return the label with its value, and how much of the text that took."""
+    if label.kind is Kind.DISABLED:
+        return Item(label, {label.name: 1}), 0
+    if label.kind is Kind.PAIR:
+        pair = _PAIR.match(text)
+        if not pair:
+            return Item(label, cut=True), 0
+        return Item(
+            label, {label.name: _number(pair[1]), label.second: _number(pair[2])}
+        ), pair.end()
+    match = _VALUE.match(text)
+    if not match:
+        return Item(label, cut=not text.lstrip().startswith("N/A")), 0
+    end = match.end()
+    values = {label.name: _number(match[1])}
+    cut = match[1].endswith(".")
+    if label.kind is Kind.RATED:
+        rate = _RATE.match(text, end)
+        cut = cut or (not rate and text[end : end + 20].lstrip().startswith("("))
+        if rate:
+            values[label.second] = _number(rate[1])
+            end = rate.end()
+    elif label.kind in (Kind.SECONDS, Kind.LATENCY):
+        written = _UNIT.match(text, end)
+        end = written.end() if written else end
+        default = "s" if label.kind is Kind.SECONDS else unit
+        unit = (written[1] or written[2]) if written else default
+        values[label.name] = seconds(match[1], unit or "ms")
+        cut = cut or not _is_whole_time(match[1], unit)
+    return Item(label, values, cut=cut), end
+
+
+def _is_whole_time(number: str, unit: str) -> bool:
+    """Whether a time has the decimals that are printed: two, or four of seconds."""
+    decimals = len(number.partition(".")[2])
+    return not number[-1].isdecimal() or (bool(unit) and decimals >= 2)
+
+
+def _number(text: str) -> float:
+    """Return an int where there is no fraction; counters of any length are kept exactly."""
+    return int(text) if text.lstrip("-+").isdecimal() else float(text)
+
+
+def _special_item(text: str) -> Item | None:
+    """Return the values of the lines that are no ``label: value``."""
+    if match := _IOPS.search(text):
+        rate, volume = _IOPS_NAMES[match[1].lower()]
+        values = {rate: _number(match[2])}
+        if volume and match[3]:
+            values[volume] = _number(match[3])
+        return Item(Label(Kind.COUNT, rate), values)
+    if match := _TRANSFERRED.search(text):
+        values = {"transferred_mib": float(match[1]), "transferred_mib_per_s": float(match[3])}
+        return Item(Label(Kind.COUNT, "transferred_mib"), values)
+    if match := _OLD_FILEIO.search(text):
+        values = dict(zip(_FILE_COUNTS, map(_number, match.groups()), strict=True))
+        return Item(Label(Kind.COUNT, "file_reads"), values)
+    if match := _OLD_VOLUME.search(text):
+        pairs = zip(match.groups()[::2], match.groups()[1::2], strict=True)
+        volumes = [float(number) * _MIB[scale.lower()] for number, scale in pairs]
+        return Item(Label(Kind.COUNT, "read_mib"), dict(zip(_VOLUMES, volumes, strict=True)))
+    if match := _REQUESTS.search(text):
+        return Item(Label(Kind.COUNT, "events_per_s"), {"events_per_s": float(match[1])})
+    return None

@@ -1,0 +1,51 @@
+"""The framework's files: comparison reports, result files, readmes, and percent tables.
+
+The public face of the ``taf_*`` modules: a table of formats, each with a function that tells
+from the first lines how likely a file is of the format, and one that reads it.
+"""
+
+import re
+
+from benchkit.importers import percent, taf_html, taf_report, taf_results, taf_text
+
+_JSON_MARK = re.compile(r'"(?:thread_count|iteration_id|primary|metadata)" *:')
+_CSV_MARK = re.compile(r"\w::(?:value|unit|type)\b")
+_DUMP_MARK = re.compile(r"""["']?(?:thread_count|iteration_id|metrics|metadata)["']? *=>""")
+
+
+def _sniff_json(head: list[str], name: str) -> float:
+    found = {mark for text in head for mark in _JSON_MARK.findall(text)}
+    return min(1.0, 0.3 * len(found))
+
+
+def _sniff_dump(head: list[str], name: str) -> float:
+    if any(text.startswith("=== Raw Results Dump ===") for text in head):
+        return 1.0
+    return 0.9 if any(_DUMP_MARK.search(text) for text in head) else 0.0
+
+
+def _sniff_csv(head: list[str], name: str) -> float:
+    return 0.95 if any(_CSV_MARK.search(text) and "," in text for text in head[:5]) else 0.0
+
+
+def _sniff_text(head: list[str], name: str) -> float:
+    return 1.0 if any(re.match(r"=== Performance Report", text) for text in head) else 0.0
+
+
+def _sniff_readme(head: list[str], name: str) -> float:
+    marks = ("Date of Test", "Time of Test", "Framework", "Test Suite", "Database Maker")
+    found = {mark for text in head for mark in marks if re.match(rf"{mark}\b.*:", text, re.I)}
+    return 0.25 * min(3, len(found)) + (0.2 if name.lower() == "readme.txt" and found else 0)
+
+
+FORMATS = (
+    (taf_report.FORMAT, taf_report.sniff, taf_report.parse),
+    ("taf html", taf_html.sniff, taf_html.parse),
+    ("taf json", _sniff_json, taf_results.parse_json),
+    ("taf raw dump", _sniff_dump, taf_results.parse_dump),
+    ("taf csv", _sniff_csv, taf_results.parse_csv),
+    ("taf text", _sniff_text, taf_text.parse_text),
+    ("taf readme", _sniff_readme, taf_text.parse_readme),
+    (percent.FORMAT, percent.sniff, percent.parse),
+)
+"""(name, sniff(first lines, file name) -> 0..1, parse(lines, lenient=, name=))."""

@@ -1,0 +1,138 @@
+"""One column of a comparison report, and the runs that it stands for."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from benchkit.importers.model import Facts, ImportedRun
+from benchkit.importers.taf_names import (
+    MISSING,
+    duration_s,
+    implausible,
+    metric_of,
+    scale,
+    workload_identity,
+)
+
+_TAG = "Test Case Tag"
+MEAN_ONLY = "only the mean over the iterations is known"
+
+
+@dataclass(slots=True)
+class Column:
+    """What a report says about one dataset.
+
+    Parameters
+    ----------
+    label : str
+        The column's header.
+    values : dict
+        threads -> iteration -> (value, line).
+    means : dict
+        threads -> (mean, line), where there are no iterations.
+    """
+
+    label: str
+    system: dict[str, str] = field(default_factory=dict)
+    database: dict[str, str] = field(default_factory=dict)
+    test: dict[str, str] = field(default_factory=dict)
+    config: tuple[tuple[str, str | None], ...] | None = None
+    values: dict[int, dict[int, tuple[float, int]]] = field(default_factory=dict)
+    means: dict[int, tuple[float, int]] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+
+    def add_fact(self, section: str, label: str, value: str) -> None:
+        """Keep a fact; the first of several with one label counts."""
+        if label and value not in MISSING:
+            getattr(self, section).setdefault(label, value)
+
+    def add_value(self, threads: int, iteration: int, value: float, line: int) -> None:
+        """Keep an iteration's value; the first of several counts."""
+        self.values.setdefault(threads, {}).setdefault(iteration, (value, line))
+
+    def add_mean(self, threads: int, mean: float, line: int) -> None:
+        """Keep a mean whose iterations are not in the file."""
+        self.means.setdefault(threads, (mean, line))
+
+    def warn(self, message: str) -> None:
+        """Note something about the dataset that is not certain."""
+        self.warnings.append(message)
+
+    def values_at(self, threads: int) -> list[float]:
+        """Return the iterations' values at a thread count."""
+        return [value for value, _ in self.values.get(threads, {}).values()]
+
+    @property
+    def facts(self) -> Facts:
+        """The column's part of the information tables."""
+        return Facts(
+            tuple(self.system.items()),
+            tuple(self.database.items()),
+            tuple(self.test.items()),
+            self.config,
+        )
+
+
+def runs_of(columns: Iterable[Column], metric: str) -> tuple[ImportedRun, ...]:
+    """Return a run for each iteration of each dataset, dataset by dataset."""
+    columns = list(columns)
+    return tuple(
+        run
+        for column, dataset in zip(columns, _dataset_names(columns), strict=True)
+        for run in _column_runs(column, dataset, metric)
+    )
+
+
+def _column_runs(column: Column, dataset: str, metric: str) -> Iterable[ImportedRun]:
+    facts = column.facts
+    suite, test = column.test.get("Test Suite", ""), column.test.get("Test Name", "")
+    seconds = duration_s(suite, column.test.get("Duration", ""))
+    extra = scale(facts.test)
+    if _TAG in column.test:
+        extra["test_case_tag"] = column.test[_TAG]
+    for threads, iteration, value, line in sorted(_values(column)):
+        metrics, other = _metrics(metric, value)
+        warnings = [*column.warnings, *implausible({metric: value}).values()]
+        if threads in column.means:
+            warnings.append(MEAN_ONLY)
+        yield ImportedRun(
+            dataset=dataset,
+            label=column.label,
+            workload=workload_identity(suite, test),
+            threads=threads,
+            iteration=iteration,
+            metrics=metrics,
+            duration_s=seconds,
+            facts=facts,
+            extra={**extra, **other},
+            warnings=tuple(warnings),
+            line=line,
+        )
+
+
+def _values(column: Column) -> Iterable[tuple[int, int, float, int]]:
+    """Yield (threads, iteration, value, line)."""
+    for threads, found in column.values.items():
+        for iteration, (value, line) in found.items():
+            yield threads, iteration, value, line
+    for threads, (mean, line) in column.means.items():
+        yield threads, 1, mean, line
+
+
+def _metrics(name: str, value: float) -> tuple[dict[str, float], dict[str, float]]:
+    """Return a value as a metric of ours, or by the file's own name where it is none."""
+    ours = metric_of(name)
+    if ours is None or implausible({name: value}):
+        return {}, {name or "value": value}
+    return {ours[0]: value / ours[1]}, {}
+
+
+def _dataset_names(columns: list[Column]) -> list[str]:
+    """Return names that differ: the tags, else the headers, numbered where they repeat."""
+    tags = [column.test.get(_TAG, "") for column in columns]
+    if all(tags) and len(set(tags)) == len(tags):
+        return tags
+    labels = [column.label for column in columns]
+    return [
+        label if labels.count(label) == 1 else f"{label} #{index}"
+        for index, label in enumerate(labels, 1)
+    ]

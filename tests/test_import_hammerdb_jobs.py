@@ -1,0 +1,146 @@
+"""Documents of HammerDB's jobs give back the values they were written from; so does TPROC-H."""
+
+import hammerdb_writer as writer
+import pytest
+from hammerdb_reading import RATES, assert_timing, only, read, triples
+from hammerdb_writer import Run, dumped, figures
+
+from benchkit.importers.model import ImportFormatError
+
+
+@pytest.mark.parametrize("old_order", [False, True])
+def test_result_of_a_job_comes_back(old_order):
+    made = Run(database="SQL Server", users=32)
+    prompt = f"hammerdb>jobs {made.job} result"
+    run = only([prompt, *dumped(writer.job_result(made, old_order)), "hammerdb>"])
+    assert (run.threads, run.dataset) == (32, "SQL Server")
+    assert run.metrics == {"nopm": 42333, "tpm": 98385}
+    assert (run.extra["jobid"], run.extra["timestamp"]) == (made.job, f"{writer.START}")
+
+
+def test_results_of_all_jobs_come_back_without_the_ones_that_have_none():
+    jobs = {f"{i:024X}": Run(users=i, nopm=i * 10, tpm=i * 25) for i in (1, 2, 4)}
+    lines = dumped(writer.job_results({"F" * 24: None, **jobs}))
+    assert triples(read(lines)) == [(1, 10, 25), (2, 20, 50), (4, 40, 100)]
+
+
+def test_documents_of_one_job_are_one_run():
+    made = Run(counts=RATES, duration=1, timing=figures())
+    documents = [
+        writer.job_result(made),
+        writer.job_timing(made),
+        writer.job_counts(made),
+        {**writer.SYSTEM, "jobid": made.job},
+        ["MariaDB", "10.11.19"],
+        ["TPC-C"],
+        writer.job_config(made),
+        {f"{writer.START}": {"usr%": "70.38", "sys%": "15.2", "irq%": "0", "idle%": "11.0"}},
+    ]
+    lines = [line for document in documents for line in ["=== jobs", *dumped(document), ""]]
+    run = only([*writer.log(Run(), banner="6.0"), *lines])
+    assert (run.workload, run.threads) == ("hammerdb/6.0:tprocc", 4)
+    assert_timing(run.extra["timing"], made.timing)
+    assert run.extra["cpu_usr"] == [70.38]
+    assert run.extra["db_version"] == "10.11.19"
+    assert ("CPU Count", "2") in run.facts.system
+    assert len(run.series) == len(RATES)
+
+
+def test_timing_of_one_user_is_not_the_runs():
+    made, other = Run(timing=figures()), Run(timing=figures(9))
+    lines = [*dumped(writer.job_result(made)), *dumped(writer.job_timing(made))]
+    lines += [f"hammerdb>jobs {made.job} timing 2", *dumped(writer.job_timing(other))]
+    run = only(lines)
+    assert_timing(run.extra["timing"], made.timing)
+    assert_timing(run.extra["timing_by_vu"]["2"], other.timing)
+
+
+def test_output_of_a_job_is_read_as_its_log():
+    said = [line.removeprefix("Vuser 1:") for line in writer.log(Run()) if "Vuser 1:" in line]
+    lines = dumped([text for line in said for text in ("1", line)])
+    run = only(lines)
+    assert (run.threads, run.metrics, run.duration_s) == (4, {"nopm": 42333, "tpm": 98385}, 120)
+
+
+def test_saved_report_comes_back():
+    made = Run(counts=RATES, duration=1, timing=figures())
+    run = only(dumped(writer.job_report(made)))
+    assert (run.workload, run.threads, run.duration_s) == ("hammerdb/6.0:tprocc", 4, 60)
+    assert run.metrics == {"nopm": 42333, "tpm": 98385}
+    assert_timing(run.extra["timing"], made.timing)
+    assert len(run.series) == len(RATES)
+    assert dict(run.facts.database)["Database Version"] == "10.11.19"
+
+
+def test_table_of_jobs_gives_what_it_has():
+    row = "6B0DA5FE661803E223337343   MariaDB (10.11.19) 2026-11-30 16:36:14 {}  {}      SUCCESS "
+    lines = ["TPROC-C Jobs", row.format("Benchmark Run", 42333)]
+    run = only([*lines, row.replace("FE", "FF").format("Schema Build", "--")])
+    assert (run.metrics, run.extra["db_version"]) == ({"nopm": 42333}, "10.11.19")
+
+
+def test_text_form_of_a_job_is_read():
+    made = Run(timing=figures(), counts=RATES)
+    pairs = "NEWORD {" + " ".join(f"{k} {v}" for k, v in made.timing["NEWORD"].items()) + "}"
+    rates = "{MariaDB tpm} {{2026-11-30 16:36:14} 0 {2026-11-30 16:36:24} 95520}"
+    run = only([*writer.job_result(made), "", pairs, "", rates])
+    assert (run.extra["jobid"], run.threads) == (made.job, 4)
+    assert_timing(run.extra["timing"], {"NEWORD": made.timing["NEWORD"]})
+    assert run.extra["tcount_tpm"] == [0, 95520]
+
+
+def test_document_that_breaks_off_is_an_error_and_leniently_what_was_there():
+    lines = dumped(writer.job_results({f"{i:024X}": Run(users=i) for i in (1, 2)}))[:-3]
+    with pytest.raises(ImportFormatError, match="line 1: the JSON breaks off"):
+        read(lines)
+    first, second = read(lines, lenient=True).runs
+    assert (first.threads, first.metrics) == (1, {"nopm": 42333, "tpm": 98385})
+    assert (second.threads, second.metrics) == (2, {"nopm": 42333})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"nopm": NaN, "tpm": Infinity}',
+        '{"nopm": ' + "9" * 5000 + "}",
+        "[" * 100_000,
+        '{"a":' * 100_000,
+        '{"nopm": "1", "nopm": "2"}',
+    ],
+    ids=["not numbers", "huge", "deep list", "deep object", "twice"],
+)
+def test_hostile_documents_are_errors(text):
+    with pytest.raises(ImportFormatError):
+        read([text])
+    read([text], lenient=True)
+
+
+# TPROC-H
+
+
+def queries(users=2):
+    return [
+        line
+        for user in range(1, users + 1)
+        for line in (
+            f"Vuser {user}:Executing Query 14 (1 of 22)",
+            f"Vuser {user}:query 14 completed in 7.301 seconds",
+            f"Vuser {user}:Completed 1 query set(s) in 278 seconds",
+            f"Vuser {user}:Geometric mean of query times returning rows (22) is 6.82555",
+        )
+    ]
+
+
+def test_query_sets_are_kept():
+    run = only(["RUNNING - PostgreSQL TPC-H", *queries()])
+    assert (run.workload, run.threads) == ("hammerdb/unknown:tproch", 2)
+    assert run.metrics == {}
+    assert run.extra["queries"][1] == {"virtual_user": 2, "query": 14, "seconds": 7.301}
+    assert run.extra["query_sets"][0]["seconds"] == 278
+    assert run.extra["geometric_means"][0]["seconds"] == 6.82555
+
+
+def test_lone_query_set_before_other_runs_is_told_by_the_next():
+    run = only(["Vuser 1:Completed 1 query set(s) in 351 seconds", *writer.log(Run())])
+    (told,) = run.extra["tproch_query_sets"]
+    assert told["seconds"] == 351

@@ -1,0 +1,294 @@
+"""sysbench logs that were wrapped, cut, or damaged in any other way; and of any size."""
+
+import json
+import random
+import re
+import tracemalloc
+from itertools import count, repeat
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sysbench_reading import VERSIONS, read, read_one
+from sysbench_writer import Log, body_1x, head_1x, make_log, write_log, write_test
+
+from benchkit.errors import BenchkitError
+from benchkit.importers.model import ImportFormatError
+from benchkit.importers.source import Line, read_lines
+from benchkit.importers.sysbench import parse
+
+
+def prefixed(prefix):
+    return lambda text: "\n".join(prefix + line for line in text.split("\n"))
+
+
+WRAPPED = {
+    "docker": prefixed("sysbench_1  | "),
+    "kubectl": prefixed("[pod/sysbench-0/main] "),
+    "iso time": prefixed("2024-03-01T10:00:59.123456789Z "),
+    "time in brackets": prefixed("[2024-03-01 10:00:59] "),
+    "ts": prefixed("Mar 01 10:00:59 "),
+    "time and tab": prefixed("2024-03-01 10:00:59,123\t"),
+    "elapsed time": prefixed("00:00:59 "),
+    "epoch": prefixed("1700000000.123456 "),
+    "journal": prefixed("Mar 01 10:00:59 host1 sysbench[123]: "),
+    "grep": prefixed("logs/run.log:"),
+    "cat -n": prefixed("    12\t"),
+    "quote": prefixed("> "),
+    "indented": prefixed("        "),
+    "markdown": lambda text: f"# Results\n\nWe use sysbench:\n```console\n{text}\n```\ntotal: 5\n",
+    "html": lambda text: "<pre>" + text.replace("\n", "<br>\n") + "</pre>",
+    "json": lambda text: json.dumps({"stdout": text}),
+    "json lines": lambda text: json.dumps({"stdout_lines": text.split("\n")}, indent=2),
+    "one blank": lambda text: re.sub(" +", " ", text),
+    "no blank after colons": lambda text: re.sub(r": +", ":", text),
+    "no indent": lambda text: re.sub(r"\n +", "\n", text),
+    "no blank lines": lambda text: re.sub(r"\n+", "\n", text),
+    "more blank lines": lambda text: text.replace("\n", "\n\n"),
+    "no line breaks": lambda text: text.replace("\n", ""),
+    "hard spaces": lambda text: text.replace("  ", "\xa0\xa0"),
+}
+
+
+@pytest.mark.parametrize("wrap", WRAPPED.values(), ids=WRAPPED)
+@pytest.mark.parametrize("version", VERSIONS)
+def test_wrapped_logs_are_the_same(version, wrap):
+    text = write_log(make_log(5, version))
+    plain, wrapped = read_one(text), read_one(wrap(text))
+    assert wrapped.metrics == plain.metrics
+    assert (wrapped.threads, wrapped.workload) == (plain.threads, plain.workload)
+    assert list(wrapped.series) == list(plain.series)
+
+
+ENCODED = {
+    "crlf": lambda text: text.replace("\n", "\r\n").encode(),
+    "cr": lambda text: text.replace("\n", "\r").encode(),
+    "mark": lambda text: b"\xef\xbb\xbf" + text.encode(),
+    "utf-16": lambda text: text.encode("utf-16"),
+    "utf-16 without mark": lambda text: text.encode("utf-16-le"),
+    "colours": lambda text: re.sub(r"(\d+)", "\x1b[1;32m\\1\x1b[0m", text).encode(),
+}
+
+
+@pytest.mark.parametrize("encode", ENCODED.values(), ids=ENCODED)
+def test_encoded_logs_are_the_same(encode, tmp_path):
+    text = write_log(make_log(5))
+    path = tmp_path / "run.log"
+    path.write_bytes(encode(text))
+    (run,) = parse(read_lines(path), lenient=False, name=path.name).runs
+    assert run.metrics == read_one(text).metrics
+
+
+# Damaged
+
+
+def test_underflowed_counters_are_kept_and_flagged():
+    log = make_log(1, errors=2**64 - 1)
+    run = read_one(write_log(log).replace(f"{log.latency_ms[0]:10.2f}", "18446744073709.55"))
+    assert run.extra["errors"] == 2**64 - 1
+    assert not {"errors", "latency_min"} & set(run.metrics)
+    assert run.extra["latency_min"] == pytest.approx(18446744073.70955)
+    assert sum("below zero" in warning for warning in run.warnings) >= 2
+
+
+def test_percentile_below_the_minimum_is_flagged():
+    run = read_one(write_log(make_log(1, latency_ms=(2.0, 3.0, 9.0, 0.5))))
+    assert run.metrics["latency_p95"] == 0.0005
+    assert any("below the shortest" in warning for warning in run.warnings)
+
+
+def test_rate_that_does_not_fit_is_flagged():
+    log = make_log(1)
+    tps = f"({log.per_s(log.transactions):.2f} per"
+    run = read_one(write_log(log).replace(tps, "(1.00 per", 1))
+    assert run.metrics["tps"] == 1.0
+    assert any(warning.startswith("tps is 1") for warning in run.warnings)
+
+
+def test_nothing_by_nothing_is_missing():
+    text = re.sub(r"\([\d.]+ per sec", "(-nan per sec", write_log(make_log(1)))
+    run = read_one(text)
+    assert "tps" not in run.metrics
+    assert any("not a number" in warning for warning in run.warnings)
+
+
+def test_sums_that_do_not_add_up_are_flagged():
+    log = make_log(1)
+    text = write_log(log).replace(
+        f"        total:                           {log.total}", "    total: 7"
+    )
+    assert any("add up" in warning for warning in read_one(text).warnings)
+
+
+def cut_places(text):
+    begin, end = text.index("Number of threads"), text.index("Threads fairness")
+    return range(begin, end - 40, 97)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_cut_logs_are_refused_with_the_line(version):
+    text = write_log(make_log(3, version))
+    for place in cut_places(text):
+        with pytest.raises(ImportFormatError, match=r"line \d+: .*(expected|breaks off)") as info:
+            read(text[:place])
+        assert 0 < info.value.line <= text[:place].count("\n") + 1
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_cut_logs_leave_what_was_readable(version):
+    log = make_log(3, version)
+    text = write_log(log)
+    whole = read_one(text)
+    for place in cut_places(text):
+        found = read(text[:place], lenient=True)
+        assert found.problems
+        for run in found.runs:
+            assert list(run.series)[:-1] == list(whole.series)[: len(run.series)][:-1]
+            assert all(run.metrics[name] <= whole.metrics.get(name, 0) for name in run.metrics)
+
+
+def test_cut_row_is_named():
+    log = make_log(3)
+    row = body_1x(log)[1]
+    text = write_log(log).replace(row, row[: len(row) // 2])
+    line = len(head_1x(log)) + 2
+    with pytest.raises(ImportFormatError, match=f"line {line}: the interval row breaks off"):
+        read(text)
+    run = read_one(text, lenient=True)
+    assert run.metrics["transactions"] == log.transactions
+    assert len(run.series) == len(log.rows)
+
+
+def test_run_that_failed_says_why():
+    text = "\n".join(
+        [*head_1x(Log()), "FATAL: unable to connect to MySQL server on host 'db', aborting..."]
+    )
+    with pytest.raises(ImportFormatError, match="unable to connect"):
+        read(text)
+    assert read(text, lenient=True).runs == ()
+
+
+def test_settings_alone_are_not_a_run():
+    log = make_log(1)
+    text = "Number of threads: 99\n\n" + write_log(log)
+    assert read_one(text).threads == log.threads
+
+
+def test_failed_run_does_not_hide_the_next():
+    log = make_log(1)
+    text = "\n".join([*head_1x(Log()), "FATAL: error 2013", write_log(log)])
+    found = read(text, lenient=True)
+    assert [run.metrics["transactions"] for run in found.runs] == [log.transactions]
+    assert len(found.problems) == 1
+
+
+@pytest.mark.parametrize("text", ["", "hello\nworld: 5\n", "total: 3\nmin: 4", "\x00" * 500])
+def test_what_is_not_sysbench_is_refused(text):
+    with pytest.raises(ImportFormatError, match="no run of sysbench"):
+        read(text)
+    assert read(text, lenient=True).runs == ()
+
+
+# Any size, any damage
+
+
+def test_memory_is_bounded_however_long_the_file():
+    (row,) = body_1x(make_log(1, rows=make_log(1).rows[:1]))
+    texts = (row.replace("10s", f"{i}s") if i % 3 else "x: " * 30 for i in range(50_000))
+    tracemalloc.start()
+    try:
+        (run,) = parse(map(Line, count(1), texts), lenient=True, name="x").runs
+        assert len(run.series) == 33_333
+        assert tracemalloc.get_traced_memory()[1] < 5_000_000
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize(
+    "text", ["9" * 10**5, "[ " * 10**5, "a:" * 10**5, " " * 10**5, "/" * 10**5]
+)
+def test_long_lines_are_read_in_passing(text):
+    lines = [Line(1, "Number of threads: 1"), *repeat(Line(2, text), 3)]
+    assert parse(lines, lenient=True, name="x").runs == ()
+
+
+SEED_TEXTS = [write_log(make_log(seed, version)) for seed, version in enumerate(VERSIONS)] + [
+    write_log(make_log(7, rate=5, histogram=((1.5, 3), (9.2, 5)), checkpoints=(make_log(8),))),
+    write_test(make_log(9), "Throughput:", "    read:  IOPS=25.39 39.07 MiB/s (40.97 MB/s)"),
+]
+
+
+def _cut(rng, data):
+    return data[: rng.randrange(len(data) + 1)]
+
+
+def _glue(rng, data):
+    return data + _cut(rng, rng.choice(SEED_TEXTS).encode())
+
+
+def _lines(rng, data):
+    lines = data.split(b"\n")
+    a, b = rng.randrange(len(lines)), rng.randrange(len(lines))
+    change = rng.randrange(3)
+    if change == 0:
+        lines.insert(a, lines[b])
+    elif change == 1:
+        lines[a], lines[b] = lines[b], lines[a]
+    else:
+        del lines[min(a, b) : max(a, b)]
+    return b"\n".join(lines)
+
+
+def _flip(rng, data):
+    changed = bytearray(data)
+    for _ in range(rng.randrange(1, 20)):
+        if changed:
+            changed[rng.randrange(len(changed))] ^= 1 << rng.randrange(8)
+    return bytes(changed)
+
+
+def _number(rng, data):
+    numbers = list(re.finditer(rb"\d+(?:\.\d+)?", data))
+    if not numbers:
+        return data
+    match = rng.choice(numbers)
+    new = rng.choice(
+        [b"-1", b"0", b"nan", b"inf", b"1e999", b"18446744073709551615", b"9" * 50, b""]
+    )
+    return data[: match.start()] + new + data[match.end() :]
+
+
+def _encode(rng, data):
+    return rng.choice(
+        [
+            lambda d: d.replace(b"\n", b"\r\n"),
+            lambda d: d.replace(b"\n", b"\r"),
+            lambda d: b"\xef\xbb\xbf" + d,
+            lambda d: d.decode("latin-1").encode("utf-16"),
+            lambda d: d.replace(b" ", b"\x1b[31m \x1b[0m"),
+            lambda d: d.replace(b"\n", b""),
+            lambda d: d.replace(b" ", b""),
+        ]
+    )(data)
+
+
+DAMAGES = (_cut, _glue, _lines, _flip, _number, _number, _encode)
+
+
+@given(st.integers(0, 2**32))
+@settings(max_examples=200, deadline=None, derandomize=True, database=None)
+def test_damaged_files_give_a_result_or_an_error(tmp_path_factory, seed):
+    rng = random.Random(seed)
+    path = tmp_path_factory.getbasetemp() / "damaged.log"
+    for _ in range(50):
+        data = rng.choice(SEED_TEXTS).encode()
+        for _ in range(rng.randrange(1, 4)):
+            data = rng.choice(DAMAGES)(rng, data)
+        path.write_bytes(data)
+        try:
+            runs = parse(read_lines(path), lenient=rng.random() < 0.7, name="x_4thr.log").runs
+        except BenchkitError:
+            continue
+        for run in runs:
+            assert all(0 <= value < 2**63 for value in run.metrics.values())
+            list(run.series)
