@@ -27,6 +27,22 @@ static PyObject *make_exception(PyObject *type, const struct error *error)
     if (error->kind == ERROR_DATABASE)
         return PyObject_CallFunction(type, "NIs", text, error->number, error->sqlstate);
     return PyObject_CallFunction(type, "N", text);
+<<<<<<< HEAD
+=======
+}
+
+static PyObject *raise_named(const struct module_state *state, const char *name,
+                             const struct error *error)
+{
+    PyObject *type = PyObject_GetAttrString(state->errors, name);
+    PyObject *exception = type ? make_exception(type, error) : NULL;
+
+    if (exception)
+        PyErr_SetObject(type, exception);
+    Py_XDECREF(exception);
+    Py_XDECREF(type);
+    return NULL;
+>>>>>>> fixc
 }
 
 PyObject *raise_error(const struct module_state *state, const struct error *error)
@@ -36,6 +52,7 @@ PyObject *raise_error(const struct module_state *state, const struct error *erro
                                         [ERROR_DATABASE] = "DatabaseError",
                                         [ERROR_SYSTEM] = "RunError",
                                         [ERROR_INTERNAL] = "BenchkitError"};
+<<<<<<< HEAD
     PyObject *type = PyObject_GetAttrString(state->errors, names[error->kind]);
     PyObject *exception = type ? make_exception(type, error) : NULL;
 
@@ -44,18 +61,16 @@ PyObject *raise_error(const struct module_state *state, const struct error *erro
     Py_XDECREF(exception);
     Py_XDECREF(type);
     return NULL;
+=======
+
+    return raise_named(state, names[error->kind], error);
+>>>>>>> fixc
 }
 
 PyObject *raise_error_as(const struct module_state *state, const char *name,
                          const struct error *error)
 {
-    PyObject *type;
-
     if (error->kind != ERROR_INVALID)
         return raise_error(state, error);
-    type = PyObject_GetAttrString(state->errors, name);
-    if (type)
-        PyErr_SetString(type, error->message);
-    Py_XDECREF(type);
-    return NULL;
+    return raise_named(state, name, error);
 }
