@@ -27,8 +27,6 @@ static PyObject *make_exception(PyObject *type, const struct error *error)
     if (error->kind == ERROR_DATABASE)
         return PyObject_CallFunction(type, "NIs", text, error->number, error->sqlstate);
     return PyObject_CallFunction(type, "N", text);
-<<<<<<< HEAD
-=======
 }
 
 static PyObject *raise_named(const struct module_state *state, const char *name,
@@ -42,7 +40,6 @@ static PyObject *raise_named(const struct module_state *state, const char *name,
     Py_XDECREF(exception);
     Py_XDECREF(type);
     return NULL;
->>>>>>> fixc
 }
 
 PyObject *raise_error(const struct module_state *state, const struct error *error)
@@ -52,19 +49,8 @@ PyObject *raise_error(const struct module_state *state, const struct error *erro
                                         [ERROR_DATABASE] = "DatabaseError",
                                         [ERROR_SYSTEM] = "RunError",
                                         [ERROR_INTERNAL] = "BenchkitError"};
-<<<<<<< HEAD
-    PyObject *type = PyObject_GetAttrString(state->errors, names[error->kind]);
-    PyObject *exception = type ? make_exception(type, error) : NULL;
-
-    if (exception)
-        PyErr_SetObject(type, exception);
-    Py_XDECREF(exception);
-    Py_XDECREF(type);
-    return NULL;
-=======
 
     return raise_named(state, names[error->kind], error);
->>>>>>> fixc
 }
 
 PyObject *raise_error_as(const struct module_state *state, const char *name,

@@ -33,7 +33,6 @@ from benchkit.store import StudyFolder
 from benchkit.version import get_version
 
 _NS_PER_S = 1e9
-_HISTOGRAM_MAX_NS = 120_000_000_000
 _SCALE = {
     "warehouses": "warehouses",
     "count_ware": "warehouses",
@@ -268,7 +267,7 @@ def _log(run: ImportedRun) -> str:
         return header
     histogram = Histogram()
     for seconds, count in run.histogram:
-        if 0 <= seconds * _NS_PER_S <= _HISTOGRAM_MAX_NS and count > 0:
+        if 0 <= seconds * _NS_PER_S <= histogram.highest and count > 0:
             histogram.record(round(seconds * _NS_PER_S), count)
     length_s = run.duration_s or 0.0
     return header + format_line("transaction.imported", 0.0, length_s, histogram)
