@@ -21,7 +21,7 @@ from benchkit.errors import ComparisonError, MetricError, unknown_name
 from benchkit.metrics import Metric, find_metric
 from benchkit.record import threads_text
 from benchkit.report import Report, make_report
-from benchkit.report_data import Bench, Subject, match_benches, work_of
+from benchkit.report_data import UNLIKE, Bench, Subject, match_benches, work_of
 from benchkit.report_taf import PERCENT_METRIC
 from benchkit.summary import is_response_time, summarise
 from benchkit.units import decimals_for, format_number
@@ -264,7 +264,7 @@ def compare_datasets(
         _column(labels[setup], number, benches, rows, metric) for number, setup in enumerate(setups)
     )
     notes = (
-        *(f"unlike work is compared: {reason}" for reason in reasons if has_ratios),
+        *(f"{UNLIKE}{reason}" for reason in reasons if has_ratios),
         *_merging_notes(found, columns),
         *_spread_notes(columns),
     )

@@ -300,6 +300,15 @@ def test_plain_table_of_percentages_has_no_ratios(percents):
     assert "ratio " in repr(percents.compare(allow_different=True))
 
 
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("form", ["text", "html", "markdown", "json"])
+def test_every_style_says_that_unlike_work_is_compared(stored, tmp_path, style, form):
+    results = load([from_taf(DATA / n, tmp_path / n) and tmp_path / n for n in REPORTS[:2]])
+    report = results.compare("nopm", allow_different=True).table(style)
+    assert "unlike work is compared: " in report.render(form)
+    assert "unlike" not in stored[REPORTS[0]].compare().table(style).render(form)
+
+
 def test_unknown_style_and_format_are_errors_with_the_nearest(stored, tmp_path):
     comparison = stored[REPORTS[1]].compare()
     with pytest.raises(MetricError, match="unknown style 'tav': did you mean 'taf'"):
