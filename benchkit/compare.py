@@ -21,7 +21,7 @@ from benchkit.errors import ComparisonError, MetricError, unknown_name
 from benchkit.metrics import Metric, find_metric
 from benchkit.record import threads_text
 from benchkit.report import Report, make_report
-from benchkit.report_data import Bench, Subject, match_benches, work_of
+from benchkit.report_data import UNLIKE, Bench, Subject, match_benches, work_of
 from benchkit.report_taf import PERCENT_METRIC
 from benchkit.summary import is_response_time, summarise
 from benchkit.units import decimals_for, format_number
@@ -43,6 +43,7 @@ MISSING = "(missing)"
 NO_RATIO = "-"
 _HEAD_WIDTH = 14
 _REASONS = 4
+_ALL_THE_SAME = "allow_different=True, or --allow-different, compares them all the same"
 _ENOUGH_ITERATIONS = 3
 
 
@@ -92,6 +93,8 @@ class Comparison:
         Of the same datasets, by the further metrics that were asked for.
     heading : (title, comment)
         What the study says of itself; may be empty.
+    has_ratios : bool
+        Imported percentages of different tests have none unless they are asked for.
     """
 
     metric: Metric
@@ -102,6 +105,7 @@ class Comparison:
     benches: tuple[Bench, ...] = ()
     also: "tuple[Comparison, ...]" = ()
     heading: tuple[str, str] = ("", "")
+    has_ratios: bool = True
 
     def ratio(self, label: str) -> NDArray[np.float64]:
         """Return a column's means divided by the baseline's; NaN where there is no such ratio."""
@@ -122,7 +126,7 @@ class Comparison:
         """
         import pandas as pd
 
-        others = self.columns[1:]
+        others = self.columns[1:] if self.has_ratios else ()
         return pd.DataFrame(
             {
                 "workload": [workload for workload, _ in self.rows],
@@ -148,7 +152,14 @@ class Comparison:
         ------
         MetricError
             If there is no such style, or it cannot show this comparison.
+        ComparisonError
+            If the style compares what has no ratios.
         """
+        if style in ("modern", "taf") and not all(c.has_ratios for c in (self, *self.also)):
+            raise ComparisonError(
+                f"a percent table's tests are not to be compared with each other, as the {style} "
+                f"style does: use the percent style. {_ALL_THE_SAME}"
+            )
         metrics = (self.metric, *(other.metric for other in self.also))
         return make_report(Subject(*self.heading, metrics, self.benches, self.notes), style)
 
@@ -161,7 +172,7 @@ class Comparison:
     @property
     def subtitle(self) -> str:
         """How to read the cells."""
-        ratio = f"; ratio to {self.baseline}" if len(self.columns) > 1 else ""
+        ratio = f"; ratio to {self.baseline}" if len(self.columns) > 1 and self.has_ratios else ""
         return f"{'of all n iterations together' if self.merged else 'mean of n iterations'}{ratio}"
 
     @property
@@ -241,11 +252,11 @@ def compare_datasets(
     setups = sorted(labels, key=lambda setup: setup != base)
     by_setup = [[dataset for dataset in chosen if _setup(dataset) == s] for s in setups]
     reasons = _reasons(by_setup, metric)
-    if reasons and not allow_different:
+    has_ratios = not reasons or allow_different
+    if metric != PERCENT_METRIC and not has_ratios:
         raise ComparisonError(
             f"these are not to be compared: {'; '.join(reasons[:_REASONS])}"
-            f"{' and more' if len(reasons) > _REASONS else ''}. allow_different=True, or "
-            "--allow-different, compares them all the same"
+            f"{' and more' if len(reasons) > _REASONS else ''}. {_ALL_THE_SAME}"
         )
     benches = match_benches([labels[setup] for setup in setups], by_setup)
     rows = _rows(benches)
@@ -253,11 +264,11 @@ def compare_datasets(
         _column(labels[setup], number, benches, rows, metric) for number, setup in enumerate(setups)
     )
     notes = (
-        *(f"unlike work is compared: {reason}" for reason in reasons),
+        *(f"{UNLIKE}{reason}" for reason in reasons if has_ratios),
         *_merging_notes(found, columns),
         *_spread_notes(columns),
     )
-    return Comparison(found, labels[base], rows, columns, notes, benches)
+    return Comparison(found, labels[base], rows, columns, notes, benches, has_ratios=has_ratios)
 
 
 def with_more(first: Comparison, others: Sequence[Comparison]) -> Comparison:
@@ -266,9 +277,7 @@ def with_more(first: Comparison, others: Sequence[Comparison]) -> Comparison:
 
 
 def _reasons(by_setup: "list[list[Dataset]]", metric: str) -> list[str]:
-    """Say why setups cannot be compared with the first. Imported percentages need no baseline."""
-    if metric == PERCENT_METRIC:
-        return []
+    """Say why setups cannot be compared with the first."""
     works = [[work_of(dataset) for dataset in datasets] for datasets in by_setup]
     reasons = (reason for other in works[1:] for reason in reasons_against(works[0], other, metric))
     return list(dict.fromkeys(reasons))
@@ -383,7 +392,7 @@ def _strips(comparison: Comparison, others: list[int]) -> list[tuple[str, list[s
     strips = [("threads", [threads_text(threads) for _, threads in comparison.rows])]
     for number, column in zip([0, *others], shown, strict=True):
         strips.append((column.label, means[number]))
-        if number:
+        if number and comparison.has_ratios:
             strips.append(("ratio", _shown_ratios(comparison, column)))
     strips.append(("n", [_shown_n(shown, row) for row in range(len(comparison.rows))]))
     return strips
@@ -475,9 +484,10 @@ def _html_heads(comparison: Comparison, with_workload: bool) -> str:
     names = ["workload", "threads"] if with_workload else ["threads"]
     tall = "".join(f'<th rowspan="2">{name}</th>' for name in names)
     base, *others = (html.escape(column.label) for column in comparison.columns)
-    wide = "".join(f'<th colspan="2" style="text-align:center">{name}</th>' for name in others)
+    span = 2 if comparison.has_ratios else 1
+    wide = "".join(f'<th colspan="{span}" style="text-align:center">{name}</th>' for name in others)
     value = "together" if comparison.merged else "mean"
-    pairs = f"<th>{value}</th><th>ratio</th>" * len(others)
+    pairs = f"<th>{value}</th>{'<th>ratio</th>' if span > 1 else ''}" * len(others)
     return (
         f'<tr>{tall}<th style="text-align:center">{base}</th>{wide}<th rowspan="2">n</th></tr>'
         f"<tr><th>{value}</th>{pairs}</tr>"

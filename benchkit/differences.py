@@ -96,19 +96,22 @@ def differing_options(configs: Sequence[Options | None]) -> list[Difference]:
     configs : sequence
         One for each column; None where it is not known, which makes no difference.
     """
-    columns = [
-        None if config is None else {o.name: o for o in (normalise_option(*x) for x in config)}
-        for config in configs
-    ]
+    columns = [None if config is None else _by_name(config) for config in configs]
     names = dict.fromkeys(name for column in columns for name in column or ())
     found = []
     for name in names:
-        options = [None if column is None else column.get(name) for column in columns]
-        known = [column is not None for column in columns]
-        meanings = {o.value if o else None for o, k in zip(options, known, strict=True) if k}
+        options = [None if column is None else column.get(name, ()) for column in columns]
+        meanings = {tuple(o.value for o in each) for each in options if each is not None}
         if len(meanings) > 1:
-            cells = (_cell(o, k) for o, k in zip(options, known, strict=True))
-            found.append(Difference(name, tuple(cells)))
+            found.append(Difference(name, tuple(map(_cell, options))))
+    return found
+
+
+def _by_name(config: Options) -> dict[str, tuple[Option, ...]]:
+    """Return each option as often as it is given, in order."""
+    found: dict[str, tuple[Option, ...]] = {}
+    for option in (normalise_option(*each) for each in config):
+        found[option.name] = (*found.get(option.name, ()), option)
     return found
 
 
@@ -208,10 +211,10 @@ def _numbered(labels: list[str]) -> list[str]:
     return found
 
 
-def _cell(option: Option | None, is_known: bool) -> str:
-    if option is None:
-        return MISSING if is_known else UNKNOWN
-    return option.shown
+def _cell(options: tuple[Option, ...] | None) -> str:
+    if not options:
+        return UNKNOWN if options is None else MISSING
+    return ", ".join(option.shown for option in options)
 
 
 def _unquoted(text: str) -> str:
@@ -227,7 +230,8 @@ def _meaning(text: str) -> str:
     if switch:
         return switch
     if _NUMBER.fullmatch(text):
-        return f"{float(text):g}" if "." in text else str(int(text))
+        whole, _, part = text.partition(".")
+        return f"{int(whole)}.{part.rstrip('0')}".rstrip(".")
     return text.lower() if _WORD.fullmatch(text) else text
 
 

@@ -150,16 +150,21 @@ def _taf(subject: Subject) -> Report:
         for bench, table in zip(subject.benches, tables, strict=True)
         for section in taf_sections(table)
     )
-    plain = "\n".join(map(taf_text, tables))
-    return Report(tables[0].title, tables[0].comment, sections, (), plain)
+    plain = _with_notes("\n".join(map(taf_text, tables)), subject.unlike)
+    return Report(tables[0].title, tables[0].comment, sections, subject.unlike, plain)
 
 
 def _percent(subject: Subject) -> Report:
     metric = _only_metric(subject, "percent")
     tables = list(_percent_tables(subject, metric))
     sections = tuple(map(percent_section, tables))
-    plain = "\n".join(map(percent_text, tables))
-    return Report(tables[0].title, tables[0].comment, sections, (), plain)
+    plain = _with_notes("\n".join(map(percent_text, tables)), subject.unlike)
+    return Report(tables[0].title, tables[0].comment, sections, subject.unlike, plain)
+
+
+def _with_notes(plain: str, notes: Sequence[str]) -> str:
+    """Return a text with notes below it; without any, exactly as it is."""
+    return plain + "".join(f"\nnote: {' '.join(note.split())}\n" for note in notes)
 
 
 def _percent_tables(subject: Subject, metric: Metric) -> Iterator[PercentTable]:

@@ -31,6 +31,9 @@ _SYSTEM = {
 }
 _TAG = "Test Case Tag"
 
+UNLIKE = "unlike work is compared: "
+"""How a note begins that every style has to show."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bench:
@@ -60,6 +63,11 @@ class Subject:
     metrics: tuple[Metric, ...]
     benches: tuple[Bench, ...]
     notes: tuple[str, ...] = ()
+
+    @property
+    def unlike(self) -> tuple[str, ...]:
+        """The notes that say why the columns are not to be compared."""
+        return tuple(note for note in self.notes if note.startswith(UNLIKE))
 
 
 def match_benches(

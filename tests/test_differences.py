@@ -46,6 +46,8 @@ def test_options_that_mean_the_same_are_the_same(same):
         (("innodb_buffer_pool_size", "1G"), ("innodb_buffer_pool_size", "1000000000")),
         (("tmpdir", "/tmp/A"), ("tmpdir", "/tmp/a")),
         (("server_id", "1"), ("server_id", "2")),
+        (("a", "1234567.5"), ("a", "1234568.4")),
+        (("a", "999999999999999.000000000000001"), ("a", "999999999999999.000000000000002")),
     ],
 )
 def test_options_that_mean_something_else_differ(one, other):
@@ -61,6 +63,14 @@ def test_only_differing_options_are_listed_as_they_were_written():
     assert differing_options(configs) == [
         Difference("log_bin", ("OFF", "ON", "(unknown)")),
         Difference("a", ("1", "(missing)", "(unknown)")),
+    ]
+
+
+def test_option_given_several_times_is_compared_with_all_its_values():
+    one = (("replicate-do-db", "a"), ("replicate_do_db", "b"))
+    other = (("replicate_do_db", "c"), ("replicate_do_db", "b"))
+    assert differing_options([one, other, one[1:], ()]) == [
+        Difference("replicate_do_db", ("a, b", "c, b", "b", "(missing)"))
     ]
 
 

@@ -284,6 +284,31 @@ def test_reports_of_other_scale_and_metric_are_not_compared(stored, tmp_path):
     assert any("warehouses is 5" in note for note in allowed.notes)
 
 
+@pytest.mark.parametrize("style", ["taf", "modern"])
+def test_tests_of_a_percent_table_are_not_compared_with_each_other(percents, style):
+    with pytest.raises(ComparisonError, match=f"{style} style does: use the percent style"):
+        percents.compare().table(style)
+    allowed = percents.compare(allow_different=True)
+    assert any("unlike work is compared" in note for note in allowed.notes)
+    assert allowed.table(style).sections
+
+
+def test_plain_table_of_percentages_has_no_ratios(percents):
+    comparison = percents.compare()
+    assert not re.search(r"\bratio\b", repr(comparison) + comparison._repr_html_())
+    assert not [name for name in comparison.frame if " / " in name]
+    assert "ratio " in repr(percents.compare(allow_different=True))
+
+
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("form", ["text", "html", "markdown", "json"])
+def test_every_style_says_that_unlike_work_is_compared(stored, tmp_path, style, form):
+    results = load([from_taf(DATA / n, tmp_path / n) and tmp_path / n for n in REPORTS[:2]])
+    report = results.compare("nopm", allow_different=True).table(style)
+    assert "unlike work is compared: " in report.render(form)
+    assert "unlike" not in stored[REPORTS[0]].compare().table(style).render(form)
+
+
 def test_unknown_style_and_format_are_errors_with_the_nearest(stored, tmp_path):
     comparison = stored[REPORTS[1]].compare()
     with pytest.raises(MetricError, match="unknown style 'tav': did you mean 'taf'"):

@@ -191,29 +191,35 @@ def _value(cell: str) -> float | None:
 
 
 def _convention(table: _Table, asked: str | None) -> str:
+    """Return what a table's numbers are: what it says itself, else what was asked for."""
+    told, reason = _told(table)
+    if told is None:
+        if asked:
+            return asked
+        raise ImportFormatError(
+            f"cannot tell what the percentages are ({reason}): give convention='ratio' "
+            "(100 is equal) or convention='change' (0 is equal)"
+        )
+    if asked not in (None, told):
+        raise ImportFormatError(
+            f"convention={asked!r} contradicts the file ({reason}): use convention={told!r}"
+        )
+    return told
+
+
+def _told(table: _Table) -> tuple[str | None, str]:
+    """Return the convention that a table follows by its own account, and why; None if unclear."""
     values = [v for _, cells, _ in table.rows if not isinstance(cells, str) for v in cells]
     numbers = sorted(v for v in values if v is not None)
-    words = table.words
     if numbers and numbers[0] < 0 or table.signed:
-        if asked == RATIO:
-            raise ImportFormatError(
-                "signed numbers cannot be candidate / baseline * 100: use convention='change'"
-            )
-        return CHANGE
-    if asked:
-        return asked
-    if _CHANGE_WORDS.search(words):
-        return CHANGE
-    unlikely = not numbers or numbers[len(numbers) // 2] < _UNLIKELY_RATIO
-    if _RATIO_WORDS.search(words) and not unlikely:
-        return RATIO
-    reason = (
-        "its caption and its numbers disagree" if _RATIO_WORDS.search(words) else "it does not say"
-    )
-    raise ImportFormatError(
-        f"cannot tell what the percentages are ({reason}): give convention='ratio' "
-        "(100 is equal) or convention='change' (0 is equal)"
-    )
+        return CHANGE, "signed numbers cannot be candidate / baseline * 100"
+    if _CHANGE_WORDS.search(table.words):
+        return CHANGE, "its text speaks of changes in percent"
+    if not _RATIO_WORDS.search(table.words):
+        return None, "it does not say"
+    if not numbers or numbers[len(numbers) // 2] < _UNLIKELY_RATIO:
+        return None, "its caption and its numbers disagree"
+    return RATIO, "its caption says that 100 is equal"
 
 
 def _runs(table: _Table, convention: str, prefix: str) -> Iterator[ImportedRun]:

@@ -73,7 +73,10 @@ class Column:
 
 
 def runs_of(columns: Iterable[Column], metric: str) -> tuple[ImportedRun, ...]:
-    """Return a run for each iteration of each dataset, dataset by dataset."""
+    """Return a run for each iteration of each dataset, dataset by dataset.
+
+    A mean without iterations is a run without the metric, and stays in what else was read.
+    """
     columns = list(columns)
     return tuple(
         run
@@ -93,6 +96,7 @@ def _column_runs(column: Column, dataset: str, metric: str) -> Iterable[Imported
         metrics, other = _metrics(metric, value)
         warnings = [*column.warnings, *implausible({metric: value}).values()]
         if threads in column.means:
+            metrics, other = {}, {"mean": value}
             warnings.append(MEAN_ONLY)
         yield ImportedRun(
             dataset=dataset,
