@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from benchkit.importers import hammerdb, percent, sysbench, taf
 from benchkit.importers.detect import Format, UnknownFormatError, read_file
 from benchkit.importers.model import ImportFormatError, Problem
 from benchkit.importers.writer import Source, store_imports
@@ -19,12 +18,6 @@ from benchkit.store import StudyFolder
 
 FAMILIES = ("taf", "sysbench", "hammerdb")
 """Whose files can be imported."""
-
-_FORMATS = (
-    *(Format("taf", *each) for each in taf.FORMATS),
-    *(Format("sysbench", *each) for each in sysbench.FORMATS),
-    *(Format("hammerdb", *each) for each in hammerdb.FORMATS),
-)
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 """One path, or several; a folder stands for all files in it."""
@@ -95,7 +88,7 @@ def import_files(paths: Paths, folder: str | os.PathLike[str], order: Order) -> 
         When a file was imported into the folder before, or the folder is something else's.
     """
     named = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
-    formats = [_adapt(each, order) for each in _FORMATS if each.family in order.families]
+    formats = [_adapt(each, order) for each in _formats() if each.family in order.families]
     sources: list[Source] = []
     problems: list[FileProblem] = []
     for path in map(Path, named):
@@ -110,8 +103,21 @@ def import_files(paths: Paths, folder: str | os.PathLike[str], order: Order) -> 
     return Outcome(len(sources), runs, tuple(problems))
 
 
+def _formats() -> list[Format]:
+    """Return all formats; the parsers are loaded only now, most programs need none."""
+    from benchkit.importers import hammerdb, sysbench, taf
+
+    return [
+        *(Format("taf", *each) for each in taf.FORMATS),
+        *(Format("sysbench", *each) for each in sysbench.FORMATS),
+        *(Format("hammerdb", *each) for each in hammerdb.FORMATS),
+    ]
+
+
 def _adapt(known: Format, order: Order) -> Format:
     """Return a format whose parser knows what was asked for."""
+    from benchkit.importers import percent
+
     if known.name != percent.FORMAT or order.convention is None:
         return known
     return replace(known, parse=partial(percent.parse, convention=order.convention))
