@@ -155,6 +155,10 @@ class Workload:
         Load the tables anew before every run, because a run changes how they look.
     parameters : tuple of (name, value)
         The options the workload was made with, for people and for the stored record.
+    routines : tuple of str
+        Statements that run once when all tables are loaded, in order: CREATE PROCEDURE, ANALYZE.
+    database_options : str
+        What follows the name in CREATE DATABASE, such as ``CHARACTER SET latin1``.
     """
 
     identity: str
@@ -164,6 +168,8 @@ class Workload:
     session: tuple[str, ...] = ()
     fresh_data: bool = False
     parameters: tuple[tuple[str, object], ...] = ()
+    routines: tuple[str, ...] = ()
+    database_options: str = ""
 
     def __post_init__(self) -> None:
         owner = f"workload {check.read_text('Workload', 'identity', self.identity)!r}"
@@ -171,6 +177,7 @@ class Workload:
             ("transactions", Transaction, "a Transaction"),
             ("tables", Table, "a Table"),
             ("session", str, "a statement"),
+            ("routines", str, "a statement"),
         )
         for name, kind, wanted in lists:
             items = check.read_items(owner, name, getattr(self, name), (kind,), wanted)
@@ -182,6 +189,8 @@ class Workload:
         )
         object.__setattr__(self, "parameters", parameters)
         check.check_different(owner, "tables", [t.name for t in self.tables])
+        if self.database_options:
+            check.read_text(owner, "database_options", self.database_options)
         try:
             _core.Program(self.spec())
         except WorkloadError as error:
@@ -216,4 +225,6 @@ class Workload:
             for t in self.tables
         ]
         whole = [self.identity, self.spec(), tables, self.fresh_data]
+        if self.routines or self.database_options:
+            whole += [self.routines, self.database_options]
         return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()
