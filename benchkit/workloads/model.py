@@ -28,6 +28,8 @@ from benchkit.workloads.steps import (
     written_registers,
 )
 
+_SAMPLED_LINES = 1000
+
 
 @dataclass(frozen=True, slots=True)
 class Transaction:
@@ -90,6 +92,12 @@ class Table:
         Statements for each table once its rows are in, such as CREATE INDEX.
     count : int or "workers"
         How many tables; "workers" makes one for each worker of the largest run.
+    lines : (column, Generator) or None
+        Makes a row several lines, as many as the generator says; they have one row number, and
+        the column numbers them from 1.
+    parts : (column, rows) or None
+        Loads that many rows in a transaction; the column numbers these parts from 1. A load that
+        was interrupted goes on with the parts that are missing.
     """
 
     name: str
@@ -98,6 +106,8 @@ class Table:
     rows: int = 0
     finish: tuple[str, ...] = ()
     count: int | Literal["workers"] = 1
+    lines: tuple[str, Generator] | None = None
+    parts: tuple[str, int] | None = None
 
     def __post_init__(self) -> None:
         owner = f"table {check.read_text('Table', 'name', self.name)!r}"
@@ -118,6 +128,36 @@ class Table:
         object.__setattr__(self, "columns", columns)
         object.__setattr__(self, "finish", finish)
         self._check_size(owner)
+        self._check_lines(owner)
+        self._check_parts(owner)
+
+    @property
+    def expected_rows(self) -> int:
+        """About how many rows each table gets: exactly ``rows`` unless they become lines."""
+        if self.lines is None:
+            return self.rows
+        counts = _core.draw(self.lines[1].spec(), _SAMPLED_LINES)
+        return round(self.rows * sum(counts) / _SAMPLED_LINES)
+
+    def _check_lines(self, owner: str) -> None:
+        if self.lines is None:
+            return
+        wanted = "(column, generator of how many)"
+        pairs = check.read_pairs(owner, "lines", (self.lines,), (Generator,), wanted)
+        object.__setattr__(self, "lines", pairs[0])
+        columns = [self.lines[0], *(column for column, _ in self.columns)]
+        check.check_different(owner, "columns", columns)
+
+    def _check_parts(self, owner: str) -> None:
+        if self.parts is None:
+            return
+        (pair,) = check.read_pairs(owner, "parts", (self.parts,), (object,), "(column, rows)")
+        rows = check.read_integer(owner, "the rows of parts", pair[1], 1)
+        object.__setattr__(self, "parts", (pair[0], rows))
+        if pair[0] not in (column for column, _ in self.columns):
+            raise WorkloadError(f"{owner}: parts are told by the column {pair[0]!r}, which is none")
+        if self.count != 1:
+            raise WorkloadError(f"{owner} has parts, and then count must be 1, not {self.count}")
 
     def _check_size(self, owner: str) -> None:
         object.__setattr__(self, "rows", check.read_integer(owner, "rows", self.rows, 0))
@@ -265,11 +305,18 @@ class Workload:
 
     def fingerprint(self) -> str:
         """Return a hash of all that this workload does, as 64 hexadecimal digits."""
-        tables = [
-            (t.name, t.create, [(c, g.spec()) for c, g in t.columns], t.rows, t.finish, t.count)
-            for t in self.tables
-        ]
+        tables = [_table_spec(table) for table in self.tables]
         whole = [self.identity, self.spec(), tables, self.fresh_data]
         if self.routines or self.database_options:
             whole += [self.routines, self.database_options]
         return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()
+
+
+def _table_spec(table: Table) -> tuple[object, ...]:
+    """Return the plain form of a table; runs are known by it, so it grows only where it must."""
+    columns = [(column, generator.spec()) for column, generator in table.columns]
+    spec = (table.name, table.create, columns, table.rows, table.finish, table.count)
+    if table.lines is None and table.parts is None:
+        return spec
+    lines = table.lines and (table.lines[0], table.lines[1].spec())
+    return (*spec, lines, table.parts)

@@ -12,11 +12,12 @@ from benchkit.workloads.model import Transaction, Workload
 from benchkit.workloads.options import Need
 from benchkit.workloads.steps import Step
 from benchkit.workloads.tprocc_calls import SET_UP, call_steps
+from benchkit.workloads.tprocc_data import tables
 from benchkit.workloads.tprocc_draws import set_up_steps
 from benchkit.workloads.tprocc_options import TproccOptions, session_statements
 from benchkit.workloads.tprocc_procedures import create_procedures
 from benchkit.workloads.tprocc_rules import DRAWS, KEYING_S, MIX
-from benchkit.workloads.tprocc_schema import ANALYZE, DATABASE_OPTIONS, HAMMERDB, SPEC
+from benchkit.workloads.tprocc_schema import ANALYZE, DATABASE_OPTIONS, HAMMERDB, SPEC, Schema
 
 IDENTITIES = {HAMMERDB: "tprocc/hammerdb6", SPEC: "tpcc/spec"}
 """Flavour -> the identity of its workload."""
@@ -44,10 +45,18 @@ def tprocc(options: TproccOptions) -> Workload:
     Ten of 23 transactions are new orders, ten payments, and one each a delivery, a look at stock
     levels and one at an order.
     """
+    schema = Schema(
+        options.warehouses,
+        options.flavour,
+        options.storage_engine,
+        options.partitions,
+        options.history_pk,
+    )
     steps = call_steps(options)
     return Workload(
         identity=IDENTITIES[options.flavour],
         transactions=tuple(_transaction(options, name, steps[name]) for name in MIX),
+        tables=tables(schema),
         session=session_statements(options),
         routines=(*create_procedures(options.flavour), *ANALYZE),
         database_options=DATABASE_OPTIONS,

@@ -7,11 +7,11 @@ They leave it in registers of the names that the columns have: ``w_id`` (the hom
 
 from benchkit.generators import constant, uniform
 from benchkit.workloads.steps import Calculate, Choose, Let, Offset, Step
+from benchkit.workloads.tprocc_data import DISTRICTS
 from benchkit.workloads.tprocc_options import TproccOptions
 from benchkit.workloads.tprocc_rules import (
     AMOUNTS,
     BY_NAME_PERCENT,
-    DISTRICTS,
     DRAWS,
     REMOTE_PAYMENT_PERCENT,
 )

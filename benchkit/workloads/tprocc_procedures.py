@@ -24,7 +24,8 @@ sum of an order         an integer                            a decimal
 ======================  ====================================  ===================================
 """
 
-from benchkit.workloads.tprocc_rules import DISTRICTS, DRAWS, REMOTE_LINE_PERCENT, UNUSED_ITEM
+from benchkit.workloads.tprocc_data import DISTRICTS
+from benchkit.workloads.tprocc_rules import DRAWS, REMOTE_LINE_PERCENT, UNUSED_ITEM
 from benchkit.workloads.tprocc_schema import HAMMERDB, SPEC
 
 _PARAMETERS = {

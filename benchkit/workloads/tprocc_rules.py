@@ -6,11 +6,9 @@ Each number is said here once, for the stored procedures and for the client alik
 from dataclasses import dataclass
 
 from benchkit.generators import Generator, last_name, nurand, uniform
+from benchkit.workloads.tprocc_data import CUSTOMERS, ITEMS, LAST_NAME_C_RUN
 from benchkit.workloads.tprocc_schema import HAMMERDB, SPEC
 
-ITEMS = 100_000
-CUSTOMERS = 3000
-DISTRICTS = 10
 UNUSED_ITEM = ITEMS + 1
 REMOTE_LINE_PERCENT = 1
 REMOTE_PAYMENT_PERCENT = 15
@@ -96,7 +94,7 @@ DRAWS = {
         item_c=0,
         customer_a=0,
         customer_c=0,
-        name_c=123,  # as in its load
+        name_c=LAST_NAME_C_RUN[HAMMERDB],
         thinking_s={NEW_ORDER: 12, PAYMENT: 12, DELIVERY: 10, STOCK_LEVEL: 5, ORDER_STATUS: 5},
         thinking_most=1e6,
         whole_seconds=True,
@@ -107,7 +105,7 @@ DRAWS = {
         item_c=6451,
         customer_a=1023,
         customer_c=487,
-        name_c=223,
+        name_c=LAST_NAME_C_RUN[SPEC],
         thinking_s={NEW_ORDER: 12, PAYMENT: 12, DELIVERY: 5, STOCK_LEVEL: 5, ORDER_STATUS: 10},
         thinking_most=10,
         whole_seconds=False,
