@@ -6,6 +6,8 @@ for INOUT parameters, CALL, and SELECT of the variables; DELIVERY is the CALL al
 SET, which makes 66 statements of 23 transactions.
 """
 
+from dataclasses import dataclass
+
 from benchkit.generators import constant, timestamp
 from benchkit.workloads.steps import Execute, If, Let, RegisterType, RolledBack, Source, Step
 from benchkit.workloads.tprocc_draws import (
@@ -45,138 +47,118 @@ _ORDER: tuple[tuple[str, RegisterType], ...] = (
 _UNLESS_ORDERED = If("o_id", "==", None, (RolledBack(),))
 
 
-def call_steps(options: TproccOptions) -> Steps:
-    """Return the steps of the five transactions, by name."""
-    calls = {"binary": _binary_calls, "hammerdb": _hammerdb_calls}[options.protocol](options)
+@dataclass(frozen=True, slots=True)
+class _Argument:
+    """One argument: what is given, as SQL with its source, and the variable it comes back in."""
+
+    source: Source | None = None
+    sql: str = "?"
+    variable: str = ""
+
+
+def _given(*sources: Source) -> tuple[_Argument, ...]:
+    return tuple(_Argument(source) for source in sources)
+
+
+def _returned(*variables: str) -> tuple[_Argument, ...]:
+    return tuple(_Argument(variable=variable) for variable in variables)
+
+
+def _both(variable: str, source: Source) -> _Argument:
+    return _Argument(source, variable=variable)
+
+
+def _address(prefix: str) -> tuple[_Argument, ...]:
+    names = ("street_1", "street_2", "city", "state", "zip")
+    return _returned(*(f"{prefix}_{name}" for name in names))
+
+
+_NOW = _Argument(timestamp())
+
+Arguments = dict[str, tuple[_Argument, ...]]
+
+
+def _arguments(options: TproccOptions) -> Arguments:
+    """Return the arguments of the five procedures, with HammerDB's names for what comes back."""
     return {
-        NEW_ORDER: (*draw_new_order(options), *calls[NEW_ORDER], _UNLESS_ORDERED),
-        PAYMENT: (*draw_payment(options), *calls[PAYMENT]),
-        DELIVERY: (*draw_delivery(options), *calls[DELIVERY]),
-        STOCK_LEVEL: (*draw_stock_level(options), *calls[STOCK_LEVEL]),
-        ORDER_STATUS: (*draw_order_status(options), *calls[ORDER_STATUS]),
-    }
-
-
-def _call(procedure: str, arguments: tuple[tuple[str, Source | None], ...]) -> str:
-    return f"CALL {procedure}({', '.join(sql for sql, _ in arguments)})"
-
-
-def _execute(
-    procedure: str,
-    arguments: tuple[tuple[str, Source | None], ...],
-    keep: tuple[tuple[str, RegisterType], ...] = (),
-) -> Execute:
-    """Return the call with (SQL, source) for each argument; None where the SQL has no mark."""
-    sources = tuple(source for _, source in arguments if source is not None)
-    return Execute(_call(procedure, arguments), sources, keep, name=procedure.lower())
-
-
-_NOW = ("?", timestamp())
-
-
-def _marks(*sources: Source) -> tuple[tuple[str, Source], ...]:
-    return tuple(("?", source) for source in sources)
-
-
-def _binary_calls(options: TproccOptions) -> Steps:
-    given = ("?", NOTHING)
-    payer = _marks("w_id", "d_id", "c_w_id", "c_d_id", "c_id", "by_name")
-    amount = (AMOUNT_SQL[options.flavour], "amount")
-    arguments = {
         "NEWORD": (
-            ("?", "w_id"),
-            (str(options.warehouses), None),
-            *_marks("d_id", "c_id", "ol_cnt"),
-            *[given] * 6,
-            _NOW,
-        ),
-        "PAYMENT": (*payer, amount, ("?", "c_last"), *[given] * 24, _NOW),
-        "DELIVERY": (*_marks("w_id", "carrier_id"), _NOW),
-        "SLEV": (*_marks("w_id", "stock_d_id", "threshold"), given),
-        "OSTAT": (*_marks("w_id", "d_id", "c_id", "by_name", "c_last"), *[given] * 6),
-    }
-    return {
-        NEW_ORDER: (_execute("NEWORD", arguments["NEWORD"], _ORDER),),
-        PAYMENT: (_execute("PAYMENT", arguments["PAYMENT"]),),
-        DELIVERY: (_execute("DELIVERY", arguments["DELIVERY"]),),
-        STOCK_LEVEL: (_execute("SLEV", arguments["SLEV"]),),
-        ORDER_STATUS: (_execute("OSTAT", arguments["OSTAT"]),),
-    }
-
-
-_ADDRESS = ("street_1", "street_2", "city", "state", "zip")
-_PAYMENT_OUT = (
-    *(f"p_w_{name}" for name in _ADDRESS),
-    *(f"p_d_{name}" for name in _ADDRESS),
-    *("p_c_first", "p_c_middle"),
-    *(f"p_c_{name}" for name in _ADDRESS),
-    *("p_c_phone", "p_c_since", "p_c_credit", "p_c_credit_lim", "p_c_discount"),
-    *("p_c_balance", "p_c_data"),
-)
-_OSTAT_OUT = tuple(
-    f"os_{name}" for name in ("c_first", "c_middle", "c_balance", "o_id", "entdate", "o_carrier_id")
-)
-_NEWORD_OUT = ("disc", "last", "credit", "dtax", "wtax", "next_o_id")
-
-
-def _variables(*names: str) -> tuple[tuple[str, None], ...]:
-    return tuple((f"@{name}", None) for name in names)
-
-
-def _select(procedure: str, names: tuple[str, ...], keep: bool = False) -> Execute:
-    sql = "SELECT " + ", ".join(f"@{name}" for name in names)
-    return Execute(sql, keep=_ORDER if keep else (), name=f"{procedure.lower()}_results")
-
-
-def _hammerdb_calls(options: TproccOptions) -> Steps:
-    payer = _marks("w_id", "d_id", "c_w_id", "c_d_id")
-    amount = (AMOUNT_SQL[options.flavour], "amount")
-    by_name = ("?", "by_name")
-    arguments = {
-        "NEWORD": (
-            ("?", "w_id"),
-            (str(options.warehouses), None),
-            *_marks("d_id", "c_id", "ol_cnt"),
-            *_variables(*_NEWORD_OUT),
+            *_given("w_id", constant(options.warehouses), "d_id", "c_id", "ol_cnt"),
+            *_returned("disc", "last", "credit", "dtax", "wtax"),
+            _both("next_o_id", NOTHING),
             _NOW,
         ),
         "PAYMENT": (
-            *payer,
-            *_variables("p_c_id"),
-            by_name,
-            amount,
-            *_variables("p_c_last", *_PAYMENT_OUT),
+            *_given("w_id", "d_id", "c_w_id", "c_d_id"),
+            _both("p_c_id", "c_id"),
+            *_given("by_name"),
+            _Argument("amount", AMOUNT_SQL[options.flavour]),
+            _both("p_c_last", "c_last"),
+            *_address("p_w"),
+            *_address("p_d"),
+            *_returned("p_c_first", "p_c_middle"),
+            *_address("p_c"),
+            *_returned("p_c_phone", "p_c_since"),
+            _both("p_c_credit", NOTHING),
+            *_returned("p_c_credit_lim", "p_c_discount"),
+            _both("p_c_balance", NOTHING),
+            *_returned("p_c_data"),
             _NOW,
         ),
-        "DELIVERY": (*_marks("w_id", "carrier_id"), _NOW),
-        "SLEV": (*_marks("w_id", "stock_d_id", "threshold"), *_variables("stock_count")),
+        "DELIVERY": (*_given("w_id", "carrier_id"), _NOW),
+        "SLEV": (*_given("w_id", "stock_d_id", "threshold"), *_returned("stock_count")),
         "OSTAT": (
-            *_marks("w_id", "d_id"),
-            *_variables("os_c_id"),
-            by_name,
-            *_variables("os_c_last", *_OSTAT_OUT),
+            *_given("w_id", "d_id"),
+            _both("os_c_id", "c_id"),
+            *_given("by_name"),
+            _both("os_c_last", "c_last"),
+            *_returned("os_c_first", "os_c_middle", "os_c_balance"),
+            *_returned("os_o_id", "os_entdate", "os_o_carrier_id"),
         ),
     }
+
+
+def call_steps(options: TproccOptions) -> Steps:
+    """Return the steps of the five transactions, by name."""
+    make = {"binary": _binary_call, "hammerdb": _hammerdb_call}[options.protocol]
+    calls = {name: make(name, listed) for name, listed in _arguments(options).items()}
     return {
-        NEW_ORDER: (
-            Execute("SET @next_o_id = 0", name="neword_variables"),
-            _execute("NEWORD", arguments["NEWORD"]),
-            _select("NEWORD", _NEWORD_OUT, keep=True),
-        ),
-        PAYMENT: (
-            Execute(
-                "SET @p_c_id = ?, @p_c_last = ?, @p_c_credit = 0, @p_c_balance = 0",
-                ("c_id", "c_last"),
-                name="payment_variables",
-            ),
-            _execute("PAYMENT", arguments["PAYMENT"]),
-            _select("PAYMENT", ("p_c_id", "p_c_last", *_PAYMENT_OUT)),
-        ),
-        DELIVERY: (_execute("DELIVERY", arguments["DELIVERY"]),),
-        STOCK_LEVEL: (_execute("SLEV", arguments["SLEV"]), _select("SLEV", ("stock_count",))),
-        ORDER_STATUS: (
-            Execute("SET @os_c_id = ?, @os_c_last = ?", ("c_id", "c_last"), name="ostat_variables"),
-            _execute("OSTAT", arguments["OSTAT"]),
-            _select("OSTAT", ("os_c_id", "os_c_last", *_OSTAT_OUT)),
-        ),
+        NEW_ORDER: (*draw_new_order(options), *calls["NEWORD"], _UNLESS_ORDERED),
+        PAYMENT: (*draw_payment(options), *calls["PAYMENT"]),
+        DELIVERY: (*draw_delivery(options), *calls["DELIVERY"]),
+        STOCK_LEVEL: (*draw_stock_level(options), *calls["SLEV"]),
+        ORDER_STATUS: (*draw_order_status(options), *calls["OSTAT"]),
     }
+
+
+def _kept(procedure: str) -> tuple[tuple[str, RegisterType], ...]:
+    return _ORDER if procedure == "NEWORD" else ()
+
+
+def _binary_call(procedure: str, arguments: tuple[_Argument, ...]) -> tuple[Step, ...]:
+    sql = f"CALL {procedure}({', '.join(argument.sql for argument in arguments)})"
+    sources = tuple(NOTHING if a.source is None else a.source for a in arguments)
+    return (Execute(sql, sources, _kept(procedure), name=procedure.lower()),)
+
+
+def _hammerdb_call(procedure: str, arguments: tuple[_Argument, ...]) -> tuple[Step, ...]:
+    name = procedure.lower()
+    set_first = [a for a in arguments if a.variable and a.source is not None]
+    given = [a for a in arguments if not a.variable]
+    texts = ", ".join(f"@{a.variable}" if a.variable else a.sql for a in arguments)
+    steps = [Execute(f"CALL {procedure}({texts})", _sources(given), name=name)]
+    if set_first:
+        pairs = ", ".join(f"@{a.variable} = {_value(a)}" for a in set_first)
+        sources = _sources([a for a in set_first if a.source != NOTHING])
+        steps.insert(0, Execute(f"SET {pairs}", sources, name=f"{name}_variables"))
+    if any(a.variable for a in arguments):
+        names = ", ".join(f"@{a.variable}" for a in arguments if a.variable)
+        steps.append(Execute(f"SELECT {names}", (), _kept(procedure), name=f"{name}_results"))
+    return tuple(steps)
+
+
+def _value(argument: _Argument) -> str:
+    return "0" if argument.source == NOTHING else argument.sql
+
+
+def _sources(arguments: list[_Argument]) -> tuple[Source, ...]:
+    return tuple(a.source for a in arguments if a.source is not None)

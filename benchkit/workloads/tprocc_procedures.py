@@ -90,35 +90,13 @@ _AMOUNTS = {
 _LOCKS = {HAMMERDB: "", SPEC: " FOR UPDATE"}
 
 
-def _new_order(flavour: str) -> str:
-    draws = DRAWS[flavour]
+def _new_order_lines(flavour: str) -> str:
     return f"""\
-  DECLARE order_id, line, unused, item, supplier, quantity, all_local, remote INTEGER;
-  DECLARE in_stock DECIMAL(6);
-  DECLARE price DECIMAL(5,2);
-  DECLARE amount DECIMAL(6,2);
-  DECLARE name VARCHAR(24);
-  DECLARE item_data, stock_data VARCHAR(50);
-  DECLARE dist_info, {_DIST_VARIABLES} CHAR(24);
-  DECLARE EXIT HANDLER FOR SQLSTATE '23000'
-    BEGIN ROLLBACK; SET no_d_next_o_id = NULL; END;
-  DECLARE EXIT HANDLER FOR NOT FOUND
-    BEGIN ROLLBACK; SET no_d_next_o_id = NULL; END;
-  SELECT c_discount, c_last, c_credit, w_tax
-    INTO no_c_discount, no_c_last, no_c_credit, no_w_tax
-    FROM customer, warehouse
-    WHERE w_id = no_w_id AND c_w_id = no_w_id AND c_d_id = no_d_id AND c_id = no_c_id;
-  START TRANSACTION;
-  SELECT d_next_o_id, d_tax INTO no_d_next_o_id, no_d_tax
-    FROM district WHERE d_id = no_d_id AND d_w_id = no_w_id FOR UPDATE;
-  UPDATE district SET d_next_o_id = d_next_o_id + 1 WHERE d_id = no_d_id AND d_w_id = no_w_id;
-  SET order_id = no_d_next_o_id, all_local = 1, line = 1;
-  SET unused = FLOOR(1 + RAND() * {draws.unused_item_in});
   WHILE line <= no_o_ol_cnt DO
     IF line = no_o_ol_cnt AND unused = 1 THEN
       SET item = {UNUSED_ITEM};
     ELSE
-      SET item = {draws.item_sql};
+      SET item = {DRAWS[flavour].item_sql};
     END IF;
     SET remote = FLOOR(1 + RAND() * 100), supplier = no_w_id;
     IF remote <= {REMOTE_LINE_PERCENT} AND no_max_w_id > 1 THEN
@@ -147,7 +125,33 @@ def _new_order(flavour: str) -> str:
         ol_quantity, ol_amount, ol_dist_info)
       VALUES (order_id, no_d_id, no_w_id, line, item, supplier, quantity, amount, dist_info);
     SET line = line + 1;
-  END WHILE;
+  END WHILE;"""
+
+
+def _new_order(flavour: str) -> str:
+    return f"""\
+  DECLARE order_id, line, unused, item, supplier, quantity, all_local, remote INTEGER;
+  DECLARE in_stock DECIMAL(6);
+  DECLARE price DECIMAL(5,2);
+  DECLARE amount DECIMAL(6,2);
+  DECLARE name VARCHAR(24);
+  DECLARE item_data, stock_data VARCHAR(50);
+  DECLARE dist_info, {_DIST_VARIABLES} CHAR(24);
+  DECLARE EXIT HANDLER FOR SQLSTATE '23000'
+    BEGIN ROLLBACK; SET no_d_next_o_id = NULL; END;
+  DECLARE EXIT HANDLER FOR NOT FOUND
+    BEGIN ROLLBACK; SET no_d_next_o_id = NULL; END;
+  SELECT c_discount, c_last, c_credit, w_tax
+    INTO no_c_discount, no_c_last, no_c_credit, no_w_tax
+    FROM customer, warehouse
+    WHERE w_id = no_w_id AND c_w_id = no_w_id AND c_d_id = no_d_id AND c_id = no_c_id;
+  START TRANSACTION;
+  SELECT d_next_o_id, d_tax INTO no_d_next_o_id, no_d_tax
+    FROM district WHERE d_id = no_d_id AND d_w_id = no_w_id FOR UPDATE;
+  UPDATE district SET d_next_o_id = d_next_o_id + 1 WHERE d_id = no_d_id AND d_w_id = no_w_id;
+  SET order_id = no_d_next_o_id, all_local = 1, line = 1;
+  SET unused = FLOOR(1 + RAND() * {DRAWS[flavour].unused_item_in});
+{_new_order_lines(flavour)}
   INSERT INTO orders (o_id, o_d_id, o_w_id, o_c_id, o_entry_d, o_ol_cnt, o_all_local)
     VALUES (order_id, no_d_id, no_w_id, no_c_id, timestamp, no_o_ol_cnt, all_local);
   INSERT INTO new_order (no_o_id, no_d_id, no_w_id) VALUES (order_id, no_d_id, no_w_id);
