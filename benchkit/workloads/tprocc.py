@@ -12,6 +12,7 @@ from benchkit.workloads.model import Transaction, Workload
 from benchkit.workloads.options import Need
 from benchkit.workloads.steps import Step
 from benchkit.workloads.tprocc_calls import SET_UP, call_steps
+from benchkit.workloads.tprocc_client import client_steps
 from benchkit.workloads.tprocc_data import tables
 from benchkit.workloads.tprocc_draws import set_up_steps
 from benchkit.workloads.tprocc_options import TproccOptions, session_statements
@@ -52,14 +53,14 @@ def tprocc(options: TproccOptions) -> Workload:
         options.partitions,
         options.history_pk,
     )
-    steps = call_steps(options)
+    steps = call_steps(options) if options.procedures else client_steps(options)
     return Workload(
         identity=IDENTITIES[options.flavour],
         transactions=tuple(_transaction(options, name, steps[name]) for name in MIX),
         tables=tables(schema),
         session=session_statements(options),
-        routines=(*create_procedures(options.flavour), *ANALYZE),
+        routines=(*create_procedures(options.flavour), *ANALYZE),  # both modes share their data
         database_options=DATABASE_OPTIONS,
-        set_up=(*SET_UP, *set_up_steps(options)),
+        set_up=(*(SET_UP if options.procedures else ()), *set_up_steps(options)),
         choice="deck" if options.mix == "deck" else "weights",
     )
