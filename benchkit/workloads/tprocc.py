@@ -6,6 +6,8 @@ beside HammerDB's; ``spec`` follows TPC-C 5.11. Either runs by stored procedures
 (`tprocc_rules`, `tprocc_draws`).
 """
 
+from dataclasses import replace
+
 from benchkit.generators import constant, exponential
 from benchkit.workloads.factory import Family
 from benchkit.workloads.model import Transaction, Workload
@@ -23,10 +25,19 @@ from benchkit.workloads.tprocc_schema import ANALYZE, DATABASE_OPTIONS, HAMMERDB
 IDENTITIES = {HAMMERDB: "tprocc/hammerdb6", SPEC: "tpcc/spec"}
 """Flavour -> the identity of its workload."""
 
+_MIXES = {HAMMERDB: "weights", SPEC: "deck"}
+
+
+def _settle(name: str, options: TproccOptions) -> TproccOptions:
+    """Fill in what depends on the flavour."""
+    return replace(options, mix=options.mix or _MIXES[options.flavour])
+
+
 _FAMILY = Family(
     TproccOptions,
     tuple(IDENTITIES.values()),
     {"protocol": (Need("procedures", (True,)),)},
+    _settle,
 )
 
 

@@ -37,10 +37,10 @@ class TproccOptions:
         Limits(choices=HOMES),
     )
     mix: str = option(
-        "weights",
-        "How the next transaction is chosen: drawn by 'weights' (10 10 1 1 1 of 23), or from a "
-        "shuffled 'deck' of 23.",
-        Limits(choices=("weights", "deck")),
+        "",
+        "How the next transaction is chosen: drawn by 'weights' (10 10 1 1 1 of 23) or from a "
+        "shuffled 'deck' of 23; by default hammerdb6 draws and spec has a deck.",
+        Limits(choices=("", "weights", "deck")),
     )
     key_and_think: bool = option(
         False, "Wait before and after each transaction as a user types and thinks."
