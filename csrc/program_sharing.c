@@ -31,8 +31,7 @@ static void mark_next(const struct program *program, uint32_t here, bool *reache
         reached[instruction->b] = true;
         break;
     case OP_REPEAT:
-        reached[here + 1] = true;
-        reached[instruction->b] = true;
+        reached[instruction->number ? here + 1 : instruction->b] = true;
         break;
     case OP_DRAW:
     case OP_ADD:
