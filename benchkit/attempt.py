@@ -13,7 +13,7 @@ from benchkit.record import Factors, Json, RunRecord, Status
 from benchkit.suites.native import Load, NativeRun
 from benchkit.version import get_version
 
-_BUSY_SHARE = 0.8  # of the host's CPU, from where on the driver itself is in the way
+_BUSY_SHARE = 0.8  # of what the driver can use; from there on it is itself in the way
 _SHORT_S = 1.0
 
 
@@ -139,11 +139,10 @@ def _warnings(attempt: Attempt, result: Mapping[str, Any]) -> tuple[str, ...]:
         warnings.append(f"{failed} transactions failed; see the errors by number")
     if result["measured_s"] < _SHORT_S:
         warnings.append(f"only {result['measured_s']:.3f} s were measured")
-    cores = len(os.sched_getaffinity(0))
-    busy_s = result["cpu_user_s"] + result["cpu_system_s"]
-    lasted_s = result["warmup_s"] + result["measured_s"]
-    if attempt.load is not None and busy_s > _BUSY_SHARE * cores * lasted_s > 0:
+    busy = observe.busy_share(result, len(os.sched_getaffinity(0)))
+    if attempt.load is not None and busy > _BUSY_SHARE:
         warnings.append(
-            f"the load driver itself used more than {_BUSY_SHARE:.0%} of this host's CPU"
+            f"the load driver itself used {busy:.0%} of the CPU time that its "
+            f"{result['os_threads']} threads can get on this host"
         )
     return tuple(warnings)

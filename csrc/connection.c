@@ -23,7 +23,8 @@ enum { DEPRECATE_EOF = 1 << 24 }; /* a client flag that older headers lack */
 struct connection {
     MYSQL *mysql;
     struct wire wire;
-    bool direct; /* the wire may be used: no TLS */
+    bool direct;      /* the wire may be used: no TLS */
+    bool sent_direct; /* it was, for the last text */
     /* -1: not connected (any more). Relaxed: the number itself is all that is shared.
      * libmariadb closes the socket when the connection is lost; it must be forgotten
      * then, or another one with the same number would be cut off. */
@@ -144,6 +145,17 @@ void connection_close(struct connection *connection)
     free(connection);
 }
 
+bool connection_is_direct(const struct connection *connection)
+{
+    return connection->direct;
+}
+
+int connection_share(struct connection *connection)
+{
+    connection->wire.blocks = false;
+    return connection->wire.socket;
+}
+
 void connection_interrupt(struct connection *connection)
 {
     int socket = atomic_load_explicit(&connection->socket, memory_order_relaxed);
@@ -174,15 +186,34 @@ static int skip_results(struct connection *connection, struct reply *reply,
     return more > 0 ? set_connection_error(connection, error) : 0;
 }
 
+int connection_send(struct connection *connection, const char *sql, size_t length,
+                    struct error *error)
+{
+    connection->sent_direct = connection->direct && length <= WIRE_TEXT_MAX;
+    if (connection->sent_direct)
+        return wire_send_query(&connection->wire, sql, length, error);
+    if (mysql_send_query(connection->mysql, sql, (unsigned long)length))
+        return set_connection_error(connection, error);
+    return 0;
+}
+
+int connection_receive(struct connection *connection, struct reply *reply,
+                       struct error *error)
+{
+    if (connection->sent_direct)
+        return wire_receive(&connection->wire, reply, error);
+    memset(reply, 0, sizeof *reply);
+    if (mysql_read_query_result(connection->mysql))
+        return set_connection_error(connection, error);
+    return skip_results(connection, reply, error);
+}
+
 int connection_command(struct connection *connection, const char *sql, size_t length,
                        struct reply *reply, struct error *error)
 {
-    if (connection->direct && length <= WIRE_TEXT_MAX)
-        return wire_query(&connection->wire, sql, length, reply, error);
-    memset(reply, 0, sizeof *reply);
-    if (mysql_real_query(connection->mysql, sql, (unsigned long)length))
-        return set_connection_error(connection, error);
-    return skip_results(connection, reply, error);
+    if (connection_send(connection, sql, length, error))
+        return -1;
+    return connection_receive(connection, reply, error);
 }
 
 static int send_columns(MYSQL_RES *rows, const struct row_sink *sink,
@@ -462,15 +493,12 @@ static int forget_types(struct statement *statement, struct error *error)
     return 0;
 }
 
-int statement_execute(struct statement *statement, struct reply *reply,
-                      struct error *error)
+/* Through libmariadb, which sends and receives in one. */
+static int execute(struct statement *statement, struct reply *reply,
+                   struct error *error)
 {
     MYSQL_STMT *handle = statement->handle;
 
-    if (statement->is_call && forget_types(statement, error))
-        return -1;
-    if (statement->wire)
-        return wire_execute(statement->wire, &statement->direct, reply, error);
     memset(reply, 0, sizeof *reply);
     if (mysql_stmt_execute(handle))
         return set_statement_error(statement, error);
@@ -487,6 +515,27 @@ int statement_execute(struct statement *statement, struct reply *reply,
         return -1;
     }
     return skip_rest(statement, error);
+}
+
+bool statement_is_direct(const struct statement *statement)
+{
+    return statement->wire;
+}
+
+int statement_send(struct statement *statement, struct error *error)
+{
+    if (statement->is_call && forget_types(statement, error))
+        return -1;
+    if (!statement->wire)
+        return 0;
+    return wire_send_execute(statement->wire, &statement->direct, error);
+}
+
+int statement_receive(struct statement *statement, struct reply *reply,
+                      struct error *error)
+{
+    return statement->wire ? wire_receive(statement->wire, reply, error)
+                           : execute(statement, reply, error);
 }
 
 void statement_free(struct statement *statement)

@@ -83,7 +83,8 @@ struct driver_result {
     uint64_t in_flight;
     uint64_t outcomes[PHASE_COUNT][OUTCOME_IN_FLIGHT];
     uint64_t statements; /* in all phases */
-    int64_t cpu_user_ns; /* of all workers in all phases */
+    uint32_t os_threads; /* that ran the workers */
+    int64_t cpu_user_ns; /* of all these in all phases */
     int64_t cpu_system_ns;
 };
 

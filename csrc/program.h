@@ -188,6 +188,7 @@ struct program {
     uint32_t handle_count; /* statements x variants */
     uint32_t rollback;     /* the ROLLBACK that workers send after an error */
     int64_t reconnect_every;
+    bool shareable; /* its workers only wait for replies: several can share a thread */
 };
 
 #define NO_INSTRUCTION UINT32_MAX
@@ -313,6 +314,9 @@ int program_set_reconnect(struct program *program, int64_t transactions,
 
 /* Check the whole; nothing may be added afterwards. */
 int program_finish(struct program *program, struct error *error);
+
+/* True if workers pause before or after some of the transactions. */
+bool program_pauses(const struct program *program);
 
 /* False for a program that executes no statement at all. */
 bool program_needs_server(const struct program *program);

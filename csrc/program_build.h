@@ -53,6 +53,9 @@ int program_add_test(struct program *program, const char *left,
 int program_number_handles(struct program *program, struct program_statement *statement,
                            struct error *error);
 
+/* Find out whether a complete program is shareable. */
+int program_judge_sharing(struct program *program, struct error *error);
+
 /* Free what a statement owns. */
 void program_statement_fini(struct program_statement *statement);
 

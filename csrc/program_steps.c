@@ -177,6 +177,15 @@ int program_set_pauses(struct program *program, struct generator *keying,
     return status ? -1 : add_pause(program, thinking, &transaction->thinking, error);
 }
 
+bool program_pauses(const struct program *program)
+{
+    for (uint32_t i = 0; i < program->transaction_count; i++)
+        if (program->transactions[i].keying != NO_GENERATOR ||
+            program->transactions[i].thinking != NO_GENERATOR)
+            return true;
+    return false;
+}
+
 void program_set_deck(struct program *program)
 {
     program->dealt = true;

@@ -196,19 +196,38 @@ static int64_t end_of_run(const struct worker *worker)
 
 void worker_pause(struct worker *worker, uint32_t generator)
 {
-    int64_t until_ns;
+    int64_t pause_ns;
 
     if (generator == NO_GENERATOR)
         return;
-    until_ns = worker->now_ns + draw_pause_ns(worker, generator);
+    pause_ns = draw_pause_ns(worker, generator);
+    if (pause_ns)
+        worker->resume_ns = worker->now_ns + pause_ns;
+}
+
+/* When to go on, by what is known now. */
+static int64_t wake_time(const struct worker *worker)
+{
+    int64_t end_ns = end_of_run(worker);
+
+    return worker->resume_ns < end_ns ? worker->resume_ns : end_ns;
+}
+
+static void rest(struct worker *worker)
+{
     monitor_lock(&worker->pause);
-    for (;;) {
-        int64_t end_ns = end_of_run(worker);
-        int64_t wake_ns = until_ns < end_ns ? until_ns : end_ns;
-        worker->now_ns = clock_now_ns();
-        if (worker->now_ns >= wake_ns)
-            break;
-        monitor_wait(&worker->pause, wake_ns);
-    }
+    while (clock_now_ns() < wake_time(worker))
+        monitor_wait(&worker->pause, wake_time(worker));
     monitor_unlock(&worker->pause);
+}
+
+bool worker_has_rested(struct worker *worker)
+{
+    if (!worker->shares_thread)
+        rest(worker);
+    worker->now_ns = clock_now_ns();
+    if (worker->now_ns < wake_time(worker))
+        return false;
+    worker->resume_ns = 0;
+    return true;
 }

@@ -29,8 +29,11 @@ uint32_t worker_branch(const struct worker *worker,
 int64_t worker_times(const struct worker *worker,
                      const struct instruction *instruction);
 
-/* Wait for as long as `generator`, one of the program's or NO_GENERATOR, draws, but not
- * beyond the end of the run. Reads the clock, unless there is nothing to wait for. */
+/* Begin a pause as long as `generator`, one of the program's or NO_GENERATOR, draws. */
 void worker_pause(struct worker *worker, uint32_t generator);
+
+/* The pause is over, as is one that reaches beyond the end of the run: reads the clock.
+ * A worker with a thread of its own waits for that; false is told only to others. */
+bool worker_has_rested(struct worker *worker);
 
 #endif
