@@ -10,6 +10,7 @@
 #include "error.h"
 #include "value.h"
 #include "wire.h"
+#include "wire_row.h"
 
 #include <errmsg.h>
 #include <mysql.h>
@@ -38,6 +39,7 @@ struct statement {
     struct value **values; /* the parameters; owned array of borrowed values */
     unsigned int value_count;
     struct wire_statement direct; /* for the wire */
+    struct wire_row row;          /* for the wire; in use if columns are kept */
     MYSQL_BIND *parameters;
     MYSQL_BIND *columns; /* column_count of them; those not kept are skipped */
     struct value **kept; /* registers for the first columns; as values */
@@ -315,11 +317,8 @@ static int copy_values(const struct statement_text *text, struct statement *stat
                          "statement has %lu parameter marks but %u values: %.*s",
                          wanted, text->parameter_count, (int)text->length, text->sql);
     statement->value_count = text->parameter_count;
-    statement->kept_count = text->kept_count;
-    if (copy_pointers(text->parameters, text->parameter_count, &statement->values,
-                      error))
-        return -1;
-    return copy_pointers(text->kept, text->kept_count, &statement->kept, error);
+    return copy_pointers(text->parameters, text->parameter_count, &statement->values,
+                         error);
 }
 
 /* For libmariadb; the wire reads the values itself. */
@@ -339,12 +338,24 @@ static int bind_parameters(struct statement *statement, struct error *error)
     return 0;
 }
 
+static int prepare_direct(struct statement *statement,
+                          const struct statement_text *text, struct error *error)
+{
+    if (statement->kept_count) {
+        if (wire_row_init(&statement->row, statement->kept, statement->kept_count,
+                          error))
+            return -1;
+        statement->direct.row = &statement->row;
+    }
+    return wire_prepare(statement->wire, text->sql, text->length, &statement->direct,
+                        error);
+}
+
 static int prepare(struct statement *statement, const struct statement_text *text,
                    struct error *error)
 {
     if (statement->wire)
-        return wire_prepare(statement->wire, text->sql, text->length,
-                            &statement->direct, error);
+        return prepare_direct(statement, text, error);
     statement->handle = mysql_stmt_init(statement->connection->mysql);
     if (!statement->handle)
         return error_set_memory(error);
@@ -353,10 +364,12 @@ static int prepare(struct statement *statement, const struct statement_text *tex
     return 0;
 }
 
-/* Kept columns need decoding; what is longer than a packet needs splitting. */
+/* What is longer than a packet needs splitting, and a row that is long before its kept
+ * columns end more room. */
 static bool can_be_direct(const struct statement_text *text)
 {
-    return !text->kept_count && text->length <= WIRE_TEXT_MAX &&
+    return wire_row_fits(text->kept, text->kept_count) &&
+           text->length <= WIRE_TEXT_MAX &&
            wire_can_send(text->parameters, text->parameter_count);
 }
 
@@ -372,7 +385,9 @@ int connection_prepare(struct connection *connection, const struct statement_tex
     statement->look_for_row = text->look_for_row || text->kept_count;
     if (connection->direct && can_be_direct(text))
         statement->wire = &connection->wire;
-    if (prepare(statement, text, error) || copy_values(text, statement, error) ||
+    statement->kept_count = text->kept_count;
+    if (copy_pointers(text->kept, text->kept_count, &statement->kept, error) ||
+        prepare(statement, text, error) || copy_values(text, statement, error) ||
         bind_parameters(statement, error)) {
         statement_free(statement);
         return -1;
@@ -550,6 +565,7 @@ void statement_free(struct statement *statement)
     free(statement->kept);
     free(statement->parameters);
     free(statement->columns);
+    wire_row_fini(&statement->row);
     free(statement);
 }
 

@@ -7,6 +7,7 @@
 #include "error.h"
 #include "reply.h"
 #include "wire_message.h"
+#include "wire_row.h"
 
 #include <string.h>
 
@@ -100,6 +101,8 @@ static int begin_result_set(struct wire *wire, const struct received *message,
     if (take_integer(&place, end, &columns))
         return wire_malformed(error);
     wire->columns = place == end || *place ? columns : 0;
+    if (wire->row && wire_row_begin(wire->row, columns, wire->columns, error))
+        return -1;
     wire->expected = wire->columns ? EXPECT_COLUMN : after_columns(wire);
     wire->reply.has_result = true;
     return 0;
@@ -136,8 +139,8 @@ static int read_result(struct wire *wire, const struct received *message,
 static int read_column(struct wire *wire, const struct received *message,
                        struct error *error)
 {
-    (void)message;
-    (void)error;
+    if (wire->row && wire_row_describe(wire->row, message, error))
+        return -1;
     if (!--wire->columns)
         wire->expected = after_columns(wire);
     return 0;
@@ -159,8 +162,10 @@ static int read_row(struct wire *wire, const struct received *message,
 
     if (!is_end(wire, message)) {
         wire->reply.found = true;
-        return 0;
+        return wire->row ? wire_row_take(wire->row, message, error) : 0;
     }
+    if (wire->row)
+        wire_row_end(wire->row);
     if (read_end(wire, message, &status, error))
         return -1;
     end_result(wire, status);
@@ -183,6 +188,7 @@ static int read_expected(struct wire *wire, const struct received *message,
 void wire_expect_reply(struct wire *wire)
 {
     memset(&wire->reply, 0, sizeof wire->reply);
+    wire->row = NULL;
     wire->expected = EXPECT_RESULT;
 }
 
