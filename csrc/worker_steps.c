@@ -124,6 +124,12 @@ static int compare_operand(const struct worker *worker, const struct value *left
                                     : compare_integers(left->integer, right->integer);
 }
 
+/* With NULL on one side, or on both. */
+static bool holds_for_null(enum comparison comparison, bool both)
+{
+    return comparison == (both ? COMPARISON_EQUAL : COMPARISON_NOT_EQUAL);
+}
+
 static bool holds(const struct worker *worker, const struct program_test *test)
 {
     const struct value *left = &worker->registers[test->left];
@@ -134,8 +140,7 @@ static bool holds(const struct worker *worker, const struct program_test *test)
     int order;
 
     if (left->is_null || right_is_null)
-        return (left->is_null && right_is_null) ==
-               (test->comparison == COMPARISON_EQUAL);
+        return holds_for_null(test->comparison, left->is_null && right_is_null);
     order = compare_operand(worker, left, right);
     switch (test->comparison) {
     case COMPARISON_EQUAL:

@@ -1,9 +1,10 @@
-"""A cheap TPROC-C database: all items, stock and customers, few orders, nothing random.
+"""A small TPROC-C database: few items, customers and orders, nothing random.
 
-It is made by the server from a table of numbers, in a second or two; what the loader makes is
-tested elsewhere. In each district customer c has the last name of number c - 1 up to 1000 and of
-(7 * c) mod 1000 behind it; every second one has bad credit. Orders 1 to `ORDERS` have
-`LINES` lines each, of 3 units and an amount of 10; the last `UNDELIVERED` are not delivered.
+It is made by the server from a table of numbers in an instant; what the loader makes is tested
+elsewhere. There are `ITEMS` items and `CUSTOMERS` customers in a district: procedures and workloads
+have to draw from those. Customer c has the last name of number c - 1, and every second one has bad
+credit. Orders 1 to `ORDERS` have `LINES` lines each, of 3 units and an amount of 10; the last
+`UNDELIVERED` are not delivered.
 """
 
 from collections.abc import Iterator
@@ -15,15 +16,10 @@ from benchkit.server import Server
 from benchkit.workloads.tprocc_procedures import create_procedures
 from benchkit.workloads.tprocc_schema import TABLES, Schema, create_table
 
-ITEMS, CUSTOMERS, DISTRICTS = 100_000, 3000, 10
+ITEMS, CUSTOMERS, DISTRICTS = 1000, 300, 10
 ORDERS, UNDELIVERED, LINES = 30, 9, 5
 
 SYLLABLES = ("BAR", "OUGHT", "ABLE", "PRI", "PRES", "ESE", "ANTI", "CALLY", "ATION", "EING")
-
-
-def name_of(number: int) -> str:
-    """Return the last name that belongs to a number of three digits."""
-    return "".join(SYLLABLES[int(digit)] for digit in f"{number:03}")
 
 
 def _syllable(number: str, divisor: int) -> str:
@@ -36,7 +32,7 @@ def _name_sql(number: str) -> str:
 
 
 _PLACE = "'street', 'street', 'city', 'AB', '123411111'"
-_NUMBER = "IF(c.n <= 1000, c.n - 1, (7 * c.n) % 1000)"
+_NUMBER = "(c.n - 1)"
 _DIST = ", ".join(f"'dist{number:02}' AS d{number}" for number in range(1, 11))
 
 _ROWS = {
@@ -67,24 +63,37 @@ _ROWS = {
 def _make_numbers(scratch: Scratch, warehouses: int) -> None:
     digits = " UNION ALL ".join(f"SELECT {n} AS n" for n in range(10))
     scratch.query(
-        "CREATE TABLE digits (n INT)",
-        f"INSERT INTO digits {digits}",
+        f"CREATE TABLE digits AS {digits}",
         "CREATE TABLE numbers (n INT PRIMARY KEY)",
-        "INSERT INTO numbers SELECT 1 + a.n + 10 * b.n + 100 * c.n + 1000 * d.n + 10000 * e.n "
-        "FROM digits AS a, digits AS b, digits AS c, digits AS d, digits AS e ORDER BY 1",
+        "INSERT INTO numbers SELECT 1 + a.n + 10 * b.n + 100 * c.n "
+        "FROM digits AS a, digits AS b, digits AS c ORDER BY 1",
         f"CREATE TABLE w AS SELECT n FROM numbers WHERE n <= {warehouses}",
         f"CREATE TABLE d AS SELECT n FROM numbers WHERE n <= {DISTRICTS}",
+    )
+
+
+def refill(scratch: Scratch) -> None:
+    """Make the rows what they were at first."""
+    for table in TABLES:
+        scratch.query(f"TRUNCATE {table}")
+        if table in _ROWS:
+            scratch.query(f"INSERT INTO {table} {_ROWS[table]}")
+
+
+def small_procedures(flavour: str) -> tuple[str, ...]:
+    """Return the procedures, with fewer items to draw from."""
+    return tuple(
+        text.replace("100000", str(ITEMS)).replace("100001", str(ITEMS + 1))
+        for text in create_procedures(flavour)
     )
 
 
 def make_tables(scratch: Scratch, flavour: str, warehouses: int) -> None:
     """Make and fill the nine tables, and make the flavour's procedures."""
     _make_numbers(scratch, warehouses)
-    for table in TABLES:
-        scratch.query(create_table(Schema(warehouses, flavour), table))
-        if table in _ROWS:
-            scratch.query(f"INSERT INTO {table} {_ROWS[table]}")
-    scratch.query("DROP TABLE numbers, digits, w, d", *create_procedures(flavour))
+    scratch.query(*(create_table(Schema(warehouses, flavour), table) for table in TABLES))
+    refill(scratch)
+    scratch.query(*small_procedures(flavour))
 
 
 @contextmanager
