@@ -38,6 +38,7 @@ _FAMILY = Family(
     tuple(IDENTITIES.values()),
     {"protocol": (Need("procedures", (True,)),)},
     _settle,
+    {identity: {"flavour": flavour} for flavour, identity in IDENTITIES.items()},
 )
 
 
