@@ -12,9 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from benchkit.importers.model import Imported, ImportFormatError, Problem
 from benchkit.importers.source import Line
 from benchkit.importers.sysbench_build import build_runs
-from benchkit.importers.sysbench_draft import Draft, Heading, find_gaps
+from benchkit.importers.sysbench_draft import Draft, Heading, Room, find_gaps
 from benchkit.importers.sysbench_rows import Checkpoint, Row, seconds, split_rows
-from benchkit.importers.sysbench_series import ROWS_MAX
 from benchkit.importers.sysbench_settings import read_settings
 from benchkit.importers.sysbench_text import (
     begins_command,
@@ -118,7 +117,7 @@ class _Book:
         self.lenient = lenient
         self.drafts: list[Draft] = []
         self.problems: list[Problem] = []
-        self.rows_left = ROWS_MAX
+        self.room = Room()
 
     def report(self, problem: Problem) -> None:
         if not self.lenient:
@@ -180,6 +179,7 @@ class _Reader:
         draft, self._draft = self._draft, None
         if not draft:
             return
+        draft.rows.seal()
         at_end = draft.last_line == self._last_line or (
             draft.last_line == self._before_last and is_fragment(self._last_text)
         )
@@ -203,7 +203,7 @@ class _Reader:
         self._end_run()
         if not self._heading.banner:
             self._forget_command()
-        self._draft = Draft(self._heading, line)
+        self._draft = Draft(self._heading, line, self._book.room)
         self._heading = Heading(self._heading.file)
         return self._draft
 
@@ -244,10 +244,7 @@ class _Reader:
         if row.values.get("threads") == 0 and "latency" in row.values:
             draft.end_with(row)
         elif row.values:
-            keep = self._book.rows_left > 0
-            self._book.rows_left -= 1
-            draft.rows_dropped += not keep
-            draft.rows.add(row, keep)
+            draft.rows.add(row)
 
     def _read_text(self, text: str, line: int) -> None:
         if _SETTING_WORDS.search(text):

@@ -9,13 +9,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from benchkit.importers.model import Problem
+from benchkit.importers.rows import RowSpool
 from benchkit.importers.sysbench_rows import Row
 from benchkit.importers.sysbench_series import RowTable
 from benchkit.importers.sysbench_text import Banner, Command
 from benchkit.importers.sysbench_totals import Item, Kind
 
 BUCKETS_MAX = 100_000
-"""Lines of a histogram that are kept; sysbench's own have 1024 buckets."""
+"""Lines of histograms that are kept of a file; sysbench's own have 1024 buckets at most."""
+
+CHECKPOINTS_MAX = 2_000
+"""Reports in the middle of runs that are kept of a file."""
 
 MESSAGES_MAX = 10
 """Messages of a run that are kept."""
@@ -133,6 +137,15 @@ class Totals:
         return name in _OPENING and (name != "transactions" or "tps" in item.values)
 
 
+@dataclass(slots=True)
+class Room:
+    """What the runs of a file may still hold, all together."""
+
+    spool: RowSpool = field(default_factory=RowSpool)
+    buckets: int = BUCKETS_MAX
+    checkpoints: int = CHECKPOINTS_MAX
+
+
 class Draft:
     """One run: its heading, interval rows, checkpoints and totals.
 
@@ -141,16 +154,19 @@ class Draft:
     heading : Heading
     line : int
         Where it begins.
+    room : Room
+        Shared by all runs of a file.
     """
 
-    def __init__(self, heading: Heading, line: int) -> None:
+    def __init__(self, heading: Heading, line: int, room: Room) -> None:
         self.heading = heading
         self.line = line
         self.last_line = line
         self.started = False
         self.threads: int | None = None
-        self.rows = RowTable()
-        self.rows_dropped = 0
+        self.rows = RowTable(room.spool)
+        self.room = room
+        self.dropped: set[str] = set()
         self.final = Totals()
         self.checkpoints: list[Totals] = []
         self.totals = self.final
@@ -163,8 +179,11 @@ class Draft:
     def begin_checkpoint(self, time_s: float) -> None:
         """Let what follows be the totals of a checkpoint."""
         self.totals = Totals(time_s)
-        if len(self.checkpoints) < 1000:
+        if self.room.checkpoints:
+            self.room.checkpoints -= 1
             self.checkpoints.append(self.totals)
+        else:
+            self.dropped.add(f"the first {CHECKPOINTS_MAX} checkpoints")
 
     def end_checkpoint(self) -> None:
         """Let what follows be the totals of the run."""
@@ -192,8 +211,11 @@ class Draft:
 
     def add_bucket(self, value_s: float, count: int) -> None:
         """Take one line of a histogram."""
-        if len(self.totals.histogram) < BUCKETS_MAX:
+        if self.room.buckets:
+            self.room.buckets -= 1
             self.totals.histogram.append((value_s, count))
+        else:
+            self.dropped.add(f"the first {BUCKETS_MAX} lines of histograms")
 
 
 def find_gaps(draft: Draft, at_end: bool) -> Iterator[Problem]:
@@ -209,6 +231,8 @@ def find_gaps(draft: Draft, at_end: bool) -> Iterator[Problem]:
     values, sections = totals.values, totals.sections
     if not draft.started and not draft.has_results:
         return
+    for what in sorted(draft.dropped):
+        yield Problem(draft.last_line, f"only {what} of a file are kept")
     if not totals.begun:
         said = draft.heading.messages
         why = f"; it said {said[0]!r}" if said else ""
