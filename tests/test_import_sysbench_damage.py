@@ -9,7 +9,7 @@ from itertools import count, repeat
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sysbench_reading import VERSIONS, read, read_one
+from sysbench_reading import VERSIONS, read, read_file, read_one
 from sysbench_writer import Log, body_1x, head_1x, make_log, write_log, write_test
 
 from benchkit.errors import BenchkitError
@@ -145,6 +145,127 @@ def test_cut_logs_leave_what_was_readable(version):
         for run in found.runs:
             assert list(run.series)[:-1] == list(whole.series)[: len(run.series)][:-1]
             assert all(run.metrics[name] <= whole.metrics.get(name, 0) for name in run.metrics)
+
+
+RATES = {"qps", "reads_per_s", "writes_per_s", "other_per_s", "events_per_s"}
+"""What is derived, and so is another number where the total time is missing or not."""
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_number_at_the_cut_is_none(version, tmp_path):
+    """A file may end inside of a number; what is left of it is no smaller number."""
+    data = write_log(make_log(3, version)).encode()
+    (whole,) = read_file(tmp_path / "x", data).runs
+    known = {**whole.extra, **whole.metrics}
+    results_end = len(data[: data.index(b"Threads fairness")].rstrip())
+    for place in range(data.index(b"Number of threads"), results_end, 5):
+        found = read_file(tmp_path / "x", data[:place], lenient=True)
+        for run in found.runs:
+            assert {n: v for n, v in run.metrics.items() if known[n] != v}.keys() <= RATES
+            assert run.duration_s in (None, whole.duration_s)
+            cut, uncut = ([row.get("tps") for row in each] for each in (run.series, whole.series))
+            assert cut in (uncut[: len(cut)], [*uncut[: len(cut) - 1], None])
+        assert found.problems
+
+
+def cut_behind(label):
+    """Return a log that ends two digits behind a label."""
+    text = write_log(make_log(3))
+    return text[: re.search(rf"{label}: +\d\d", text).end()]
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        (cut_behind("total number of events"), "events"),
+        (cut_behind("read"), "reads"),
+        (cut_behind("transactions"), "transactions"),
+        (cut_behind("total time"), "total_time_s"),
+    ],
+)
+def test_cut_count_is_missing_and_named(text, name, tmp_path):
+    data = text.encode()
+    with pytest.raises(ImportFormatError, match=rf"{name}|no totals"):
+        read_file(tmp_path / "x", data)
+    found = read_file(tmp_path / "x", data, lenient=True)
+    assert all(name not in run.metrics for run in found.runs)
+    assert any(name in problem.message for problem in found.problems)
+
+
+@pytest.mark.parametrize(
+    "lost", [b"\0\0\0", b"\xff", b"\0" * 9000], ids=["nul", "no utf-8", "hole"]
+)
+def test_lost_bytes_in_a_number_make_it_none(lost, tmp_path):
+    log = make_log(3, transactions=987654)
+    data = write_log(log).replace("events:              987654", "events:              9@54")
+    data = ("\u00e9\n" + data).encode().replace(b"@", lost)
+    with pytest.raises(ImportFormatError, match="line .*'events' breaks off, or is damaged"):
+        read_file(tmp_path / "x", data)
+    (run,) = read_file(tmp_path / "x", data, lenient=True).runs
+    assert "events" not in run.metrics
+    assert run.metrics["transactions"] == log.transactions
+
+
+def test_lost_bytes_in_a_row_cost_only_their_number(tmp_path):
+    log = make_log(3)
+    data = write_log(log).replace(f"tps: {log.rows[1].tps:.2f}", "tps: 7@.25").encode()
+    (run,) = read_file(tmp_path / "x", data.replace(b"@", b"\0"), lenient=True).runs
+    assert [row.get("tps") for row in run.series][:2] == [log.rows[0].tps, None]
+    assert run.series[1]["qps"] == log.rows[1].qps
+
+
+@pytest.mark.parametrize("number", ["9q54", "9 54", "98.76", "9;54", "9-54"])
+def test_other_things_in_a_count_make_it_none(number):
+    text = write_log(make_log(3, transactions=987654))
+    text = text.replace("events:              987654", f"events:              {number}")
+    assert "events" not in read_one(text, lenient=True).metrics
+    with pytest.raises(ImportFormatError, match="'events' breaks off"):
+        read(text)
+
+
+def test_utf_16_behind_utf_8_is_text(tmp_path):
+    """As a shell writes it that appends in another encoding than that of the file."""
+    logs = [make_log(seed) for seed in range(2)]
+    data = write_log(logs[0]).encode() + b"\n" + write_log(logs[1]).encode("utf-16-le")
+    runs = read_file(tmp_path / "x", data).runs
+    assert [run.metrics["transactions"] for run in runs] == [log.transactions for log in logs]
+
+
+STARTS = [
+    "\n".join(head_1x(Log())[:lines]) + end
+    for lines, end in ((1, ""), (2, "\n"), (2, "Running the te"), (3, "\n"), (4, ""), (12, "\n"))
+]
+
+
+@pytest.mark.parametrize(
+    "before", ["", write_log(make_log(1)) + "\n"], ids=["alone", "behind a run"]
+)
+@pytest.mark.parametrize(
+    "start", [*STARTS, "sysbenc", "sysbench 1.0.20 (using", f"{STARTS[1]}FATAL: no such test\n"]
+)
+def test_run_without_any_result_is_refused(before, start, tmp_path):
+    data = (before + start).encode()
+    with pytest.raises(ImportFormatError, match=r"line \d+: .*expected"):
+        read_file(tmp_path / "x", data)
+    found = read_file(tmp_path / "x", data, lenient=True)
+    assert (len(found.runs), len(found.problems)) == (1 if before else 0, 1)
+
+
+def test_run_without_any_number_is_refused():
+    text = "    transactions:           -5 (-nan per sec.)\n# end"
+    with pytest.raises(ImportFormatError, match=r"line 1: .*no number"):
+        read(text)
+    assert read(text, lenient=True).runs == ()
+
+
+def test_version_alone_is_not_a_run():
+    assert len(read(write_log(make_log(1)) + "\n$ sysbench --version\nsysbench 1.0.20\n").runs) == 1
+
+
+def test_line_that_is_too_long_is_named():
+    text = write_log(make_log(1)).replace("\n", "\\n").replace("Threads started!", "x" * 300_000)
+    with pytest.raises(ImportFormatError, match="line 1: only 262144 characters"):
+        read(f'{{"out": "{text}"}}'.replace("\\n", " "))
 
 
 def test_cut_row_is_named():

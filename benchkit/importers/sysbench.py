@@ -9,13 +9,14 @@ another file, or numbers that cannot belong to the same run.
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from benchkit.importers.model import Imported, ImportFormatError, Problem
-from benchkit.importers.source import Line
+from benchkit.importers.model import Imported, ImportedRun, ImportFormatError, Problem
+from benchkit.importers.source import DAMAGE, Line
 from benchkit.importers.sysbench_build import build_runs
 from benchkit.importers.sysbench_draft import Draft, Heading, Room, find_gaps
 from benchkit.importers.sysbench_rows import Checkpoint, Row, seconds, split_rows
 from benchkit.importers.sysbench_settings import read_settings
 from benchkit.importers.sysbench_text import (
+    begins_banner,
     begins_command,
     find_banner,
     find_command,
@@ -36,9 +37,11 @@ _PROBLEMS_MAX = 1000
 _TEXT_MAX = 1 << 18
 
 _START = re.compile(r"Running\s?the\s?test\s?with\s?following\s?options")
-_THREADS = re.compile(r"Number\s?of\s?threads:\s{0,8}(\d{1,7})")
+_THREADS = re.compile(rf"Number\s?of\s?threads:\s{{0,8}}(\d{{1,7}})(?![\d{DAMAGE}])")
 _MESSAGE = re.compile(r"(?:FATAL|ALERT): .{0,400}")
 _BUCKETS_HEAD = re.compile(r"Latency\s?histogram|value\s{0,8}-{4,20}\s?distribution")
+_ROW_WORDS = re.compile(r"\d ?s ?\] ?(?:thds|threads):|(?:SQL|OLTP test) statistics:")
+_BUCKET_BEGIN = re.compile(r"\s{0,20}\d{1,12}\.\d{1,6}\s?\|")
 _BUCKET = re.compile(r"\s{0,20}(\d{1,12}\.\d{1,6})\s?\|\s?\**\s{0,80}(\d{1,20})\s*")
 _SETTING_WORDS = re.compile(
     "Running|Number|hread|Target|Report|generator|Forcing|Warmup|rime|files|lock|size|operation"
@@ -83,8 +86,10 @@ def parse(lines: Iterable[Line], *, lenient: bool, name: str) -> Imported:
     book = _Book(lenient)
     readers: dict[str, _Reader] = {}
     for line in lines:
-        for text in _unfold(line.text):
-            dressed = undress(text)
+        for text in _unfold(line.text if line.whole else line.text + DAMAGE):
+            if len(text) > _TEXT_MAX and _ROW_WORDS.search(text, _TEXT_MAX):
+                book.report(Problem(line.number, f"only {_TEXT_MAX} characters of it are read"))
+            dressed = undress(text[:_TEXT_MAX])
             stream = dressed.stream if len(readers) < _STREAMS_MAX else ""
             reader = readers.get(stream)
             if not reader:
@@ -94,10 +99,14 @@ def parse(lines: Iterable[Line], *, lenient: bool, name: str) -> Imported:
             reader.read(dressed.text, line.number)
     for reader in readers.values():
         reader.close()
-    if not book.drafts:
+    if not book.drafts and not book.problems:
         book.report(Problem(0, "no run of sysbench found, expected its totals or interval rows"))
     book.drafts.sort(key=lambda draft: draft.line)
-    return Imported(FORMAT, build_runs(book.drafts), tuple(book.problems))
+    runs = build_runs(book.drafts)
+    for run in runs:
+        if not _has_values(run):
+            book.report(Problem(run.line, "the run has no number that was readable and possible"))
+    return Imported(FORMAT, tuple(filter(_has_values, runs)), tuple(book.problems))
 
 
 FORMATS = ((FORMAT, sniff, parse),)
@@ -106,8 +115,11 @@ FORMATS = ((FORMAT, sniff, parse),)
 def _unfold(text: str) -> Iterator[str]:
     """Return the lines that a line holds: JSON writes a whole log as one."""
     lines = re.split(r"\\r\\n|\\n", text) if "\\n" in text else [text]
-    for line in lines:
-        yield line[:_TEXT_MAX]
+    yield from lines
+
+
+def _has_values(run: ImportedRun) -> bool:
+    return bool(run.metrics or len(run.series) or "checkpoints" in run.extra)
 
 
 class _Book:
@@ -162,6 +174,8 @@ class _Reader:
             self._before_last, self._last_line = self._last_line, line
         self._last_text = text
         self._since_command += 1
+        if not self._draft and not self._heading.after and self._heading.banner:
+            self._heading.after = text.strip()
         is_head = "sysbench" in text or "<==" in text or self._command_text
         if is_head and self._read_head(text):
             return
@@ -172,18 +186,34 @@ class _Reader:
                 self._read_row(part, line)
 
     def close(self) -> None:
-        """End the last run."""
+        """End the last run, and say what began after it."""
         self._end_run()
+        heading = self._heading
+        if heading.waits_for_run:
+            said = f"; it said {heading.messages[0]!r}" if heading.messages else ""
+            self._book.report(
+                Problem(
+                    heading.line,
+                    "sysbench was started here and nothing follows, expected the options and "
+                    f"results of a run{said}",
+                )
+            )
+        elif self._last_text.endswith(DAMAGE) and begins_banner(self._last_text.rstrip(DAMAGE)):
+            self._book.report(
+                Problem(self._last_line, "the file ends in sysbench's first line, expected a run")
+            )
 
     def _end_run(self) -> None:
         draft, self._draft = self._draft, None
         if not draft:
             return
         draft.rows.seal()
+        fragment = is_fragment(self._last_text)
         at_end = draft.last_line == self._last_line or (
-            draft.last_line == self._before_last and is_fragment(self._last_text)
+            draft.last_line == self._before_last and fragment
         )
-        for problem in find_gaps(draft, at_end):
+        torn = fragment and self._last_text.endswith(DAMAGE)
+        for problem in find_gaps(draft, at_end, torn):
             self._book.report(problem)
         if draft.has_results:
             self._book.add(draft)
@@ -220,7 +250,7 @@ class _Reader:
         if banner := find_banner(text):
             self._end_run()
             self._forget_command()
-            self._heading.banner = banner
+            self._heading.banner, self._heading.line = banner, self._last_line
             return text.rstrip().endswith((")", "benchmark", banner.version))
         if command := find_command(text):
             self._end_run()
@@ -240,7 +270,7 @@ class _Reader:
             return
         draft.end_checkpoint()
         if not row.whole:
-            self._book.report(Problem(line, "the interval row breaks off"))
+            self._book.report(Problem(line, "the interval row breaks off, or has a damaged number"))
         if row.values.get("threads") == 0 and "latency" in row.values:
             draft.end_with(row)
         elif row.values:
@@ -253,6 +283,9 @@ class _Reader:
         if draft and draft.totals.section == "histogram" and (bucket := _BUCKET.fullmatch(text)):
             draft.last_line = line
             draft.add_bucket(seconds(bucket[1], "ms"), int(bucket[2]))
+            return
+        if draft and draft.totals.section == "histogram" and _BUCKET_BEGIN.match(text):
+            self._book.report(Problem(line, "the line of the histogram breaks off, or is damaged"))
             return
         section, unit = (draft.totals.section, draft.totals.unit) if draft else ("", "ms")
         for item in find_items(text, section, unit):
@@ -269,7 +302,9 @@ class _Reader:
         draft.last_line = line
         draft.totals.add(item, line)
         if item.cut:
-            self._book.report(Problem(line, f"the value of {item.label.name!r} breaks off"))
+            self._book.report(
+                Problem(line, f"the value of {item.label.name!r} breaks off, or is damaged")
+            )
 
     def _read_settings(self, text: str, line: int) -> None:
         threads, start = _THREADS.search(text), bool(_START.search(text))

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from benchkit.importers.model import Problem
 from benchkit.importers.rows import RowSpool
+from benchkit.importers.source import DAMAGE
 from benchkit.importers.sysbench_rows import Row
 from benchkit.importers.sysbench_series import RowTable
 from benchkit.importers.sysbench_text import Banner, Command
@@ -33,6 +34,7 @@ _RESULTS = (
     "operations",
     "rw_requests",
 )
+_START = "Running the test with following options:"
 _OPENING = ("transactions", "events", "events_per_s", "rw_requests")
 
 
@@ -64,6 +66,16 @@ class Heading:
     facts: dict[str, str] = field(default_factory=dict)
     messages: list[str] = field(default_factory=list)
     message_count: int = 0
+    line: int = 0
+    after: str = ""
+
+    @property
+    def waits_for_run(self) -> bool:
+        """Whether a start of sysbench is all there is: what prepares tables says so at once."""
+        if not self.banner or not self.banner.starts:
+            return False
+        after = self.after.rstrip(DAMAGE)
+        return _START.startswith(after) or after.startswith(("FATAL", "ALERT"))
 
     def add_message(self, text: str) -> None:
         """Keep a FATAL or ALERT line; of a long list, only its beginning."""
@@ -218,7 +230,7 @@ class Draft:
             self.dropped.add(f"the first {BUCKETS_MAX} lines of histograms")
 
 
-def find_gaps(draft: Draft, at_end: bool) -> Iterator[Problem]:
+def find_gaps(draft: Draft, at_end: bool, torn: bool = False) -> Iterator[Problem]:
     """Yield what a run lacks that sysbench would have written.
 
     Parameters
@@ -226,10 +238,12 @@ def find_gaps(draft: Draft, at_end: bool) -> Iterator[Problem]:
     draft : Draft
     at_end : bool
         Nothing follows it in the file.
+    torn : bool
+        The file ends inside of a line.
     """
     totals = draft.final
     values, sections = totals.values, totals.sections
-    if not draft.started and not draft.has_results:
+    if not (draft.started or draft.has_results or draft.heading.banner):
         return
     for what in sorted(draft.dropped):
         yield Problem(draft.last_line, f"only {what} of a file are kept")
@@ -257,7 +271,7 @@ def find_gaps(draft: Draft, at_end: bool) -> Iterator[Problem]:
         if section in sections and name not in values
     ]
     if at_end and not totals.done and _is_log(draft):
-        missing += _missing_at_end(draft)
+        missing += _missing_at_end(draft) or (["the rest of the last line"] if torn else [])
     if missing:
         yield Problem(
             draft.last_line,

@@ -7,6 +7,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from benchkit.importers.source import DAMAGE
+
 _NUMBER = r"-?\d{1,24}(?:\.\d{1,12})?"
 _HEAD = re.compile(
     r"(?:\[\s{0,6}|^\s{0,8})(\d{1,9}(?:\.\d{1,9})?)\s?s\s{0,3}\]\s{0,4}(?:Intermediate results: )?"
@@ -60,6 +62,7 @@ _NAMES = {
     "concurrency": "concurrency",
 }
 _MIB_NAMES = {"reads_per_s": "read_mib_per_s", "writes_per_s": "written_mib_per_s"}
+_MORE_DIGITS = re.compile(rf"[^\s\d/()]\d| \d|{DAMAGE}.")
 _POWERS = {"s": 0, "ms": -3, "us": -6, "ns": -9}
 
 
@@ -97,14 +100,20 @@ def seconds(number: str, unit: str) -> float:
     return float(number) * 10.0 ** _POWERS[unit]
 
 
+def is_damaged(text: str, end: int) -> bool:
+    """Whether what stands right behind a number shows that more digits belonged to it."""
+    return bool(_MORE_DIGITS.match(text, end))
+
+
 def split_rows(text: str) -> list[Row | Checkpoint | str]:
     """Return the interval rows in a line, and the text between them, in order.
 
     Usually that is one text, or one row; but line breaks may be lost.
     """
-    if plain := _PLAIN.fullmatch(text):
+    bare = text.removesuffix(DAMAGE)
+    if plain := _PLAIN.fullmatch(bare):
         return [_plain_row(plain)]
-    if csv := _csv_row(text):
+    if csv := _csv_row(bare):
         return [csv]
     heads = list(_HEAD.finditer(text)) if "]" in text else []
     if not heads:
@@ -157,18 +166,25 @@ def _read_row(time_s: float, text: str) -> tuple[Row | Checkpoint | None, str]:
         return Checkpoint(time_s), text.partition(":")[2]
     values: dict[str, float] = {}
     end = 0
+    damaged = False
     for match in _FIELD.finditer(text):
-        if match.start() - end > 16:
+        gap = text[end : match.start()]
+        if len(gap) > 16:
             break
         end = match.end()
-        _add_field(values, match)
-    if not values:
+        damaged |= DAMAGE in gap
+        if is_damaged(text, end):
+            damaged = True
+        else:
+            _add_field(values, match)
+    if not end:
         return None, text
-    after = text[end:].strip(" \t,;)")
-    whole = _is_whole(values, text[:end], after)
-    if not whole:
+    after = text[end:].strip(f" \t,;){DAMAGE}")
+    cut = bool(values) and not _is_whole(values, text[:end], after, text.startswith(DAMAGE, end))
+    if cut:
         values.popitem()
     _drop_unmeasured(values)
+    whole = not cut and not damaged
     return Row(time_s, values, whole), after if whole else ""
 
 
@@ -193,7 +209,7 @@ def _add_field(values: dict[str, float], match: re.Match[str]) -> None:
         values[name] = seconds(number, match["u1"] or match["u2"])
 
 
-def _is_whole(values: dict[str, float], text: str, after: str) -> bool:
+def _is_whole(values: dict[str, float], text: str, after: str, at_damage: bool) -> bool:
     """Whether the last field of this kind of row is there, with both of its decimals."""
     if "qps" in values or "errors_per_s" in values:
         return "reconnects_per_s" in values and _has_decimals(text)
@@ -201,8 +217,11 @@ def _is_whole(values: dict[str, float], text: str, after: str) -> bool:
         return False
     if "tps" in values or "events_per_s" in values:
         last = next(reversed(values))
-        return last.startswith("latency") or (last == "writes_per_s" and _has_decimals(text))
-    return "threads" not in values
+        ends_in_unit = not text[-1].isdecimal()
+        if last.startswith("latency"):
+            return ends_in_unit or _has_decimals(text)
+        return last == "writes_per_s" and _has_decimals(text)
+    return "threads" not in values and not (at_damage and text[-1].isdecimal())
 
 
 def _has_decimals(text: str) -> bool:
