@@ -73,6 +73,12 @@ def read_lines(path: str | os.PathLike[str]) -> Iterator[Line]:
         raise ImportFormatError(f"cannot read {path}: {error.strerror or error}") from error
 
 
+def first_bytes(path: str | os.PathLike[str]) -> bytes:
+    """Return the first bytes of a file, which tell formats that are no text."""
+    with Path(path).open("rb") as file:
+        return file.read(16)
+
+
 def file_sha256(path: str | os.PathLike[str]) -> str:
     """Return the SHA-256 of a file, as 64 hexadecimal digits."""
     with Path(path).open("rb") as file:

@@ -62,9 +62,15 @@ def sniff(head_lines: Sequence[str], name: str) -> float:
     """Return how surely the first lines of a file are sysbench's output, from 0 to 1."""
     best = 0.2 if "sysbench" in name.lower() else 0.0
     for line in head_lines:
-        text = line[:1000]
-        best = max(best, *(score if mark.search(text) else 0.0 for mark, score in _MARKS))
+        text = undress(line[:1000]).text.lstrip()
+        best = max(best, *(score if _is_said(mark, text) else 0.0 for mark, score in _MARKS))
     return best
+
+
+def _is_said(mark: re.Pattern[str], text: str) -> bool:
+    """Whether sysbench may have written the mark: in a table's cell, people write about it."""
+    match = mark.search(text)
+    return match is not None and "\t" not in text[: match.start()]
 
 
 def parse(lines: Iterable[Line], *, lenient: bool, name: str) -> Imported:
