@@ -13,6 +13,7 @@ from benchkit.importers.model import Imported, ImportedRun, ImportFormatError, P
 from benchkit.importers.source import DAMAGE, Line
 from benchkit.importers.sysbench_build import build_runs
 from benchkit.importers.sysbench_draft import Draft, Heading, Room, find_gaps
+from benchkit.importers.sysbench_hooks import JsonRows, csv_row
 from benchkit.importers.sysbench_rows import Checkpoint, Row, seconds, split_rows
 from benchkit.importers.sysbench_settings import read_settings
 from benchkit.importers.sysbench_text import (
@@ -54,6 +55,8 @@ _MARKS = (
     (re.compile(r"Running the test with following options:|Threads fairness:"), 0.9),
     (re.compile(r"total number of events:\s+\d|\(r/w/o: |per-request statistics:"), 0.8),
     (re.compile(r"transactions:\s+\d+\s+\(\d+\.\d+ per sec\.\)"), 0.8),
+    (re.compile(r"^(?:[\[{].*)?\"?qps\"\s*:\s*\{"), 0.8),
+    (re.compile(r"^\d{1,9},\d{1,7}(?:,\d{1,16}\.\d\d){8}$"), 0.7),
     (re.compile(r"\bsysbench\b.*\brun\b"), 0.4),
 )
 
@@ -157,6 +160,7 @@ class _Reader:
         self._book = book
         self._heading = Heading(name)
         self._draft: Draft | None = None
+        self._json = JsonRows()
         self._command_text = ""
         self._last_line = self._before_last = 0
         self._last_text = ""
@@ -185,14 +189,30 @@ class _Reader:
         is_head = "sysbench" in text or "<==" in text or self._command_text
         if is_head and self._read_head(text):
             return
+        if self._read_hooks(text, line):
+            return
         for part in split_rows(text):
             if isinstance(part, str):
                 self._read_text(part, line)
             else:
                 self._read_row(part, line)
 
+    def _read_hooks(self, text: str, line: int) -> bool:
+        """Read the rows that a report hook printed into a line; False if there are none."""
+        csv = csv_row(text)
+        rows = [csv] if csv else self._json.read(text)
+        for row in rows or ():
+            self._read_row(row, line)
+            if self._draft:
+                self._draft.is_table = csv is not None
+        if self._draft and self._json.closes(text):
+            self._draft.is_table = True
+        return rows is not None
+
     def close(self) -> None:
         """End the last run, and say what began after it."""
+        for row in self._json.end():
+            self._read_row(row, self._last_line)
         self._end_run()
         heading = self._heading
         if heading.waits_for_run:

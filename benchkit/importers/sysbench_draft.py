@@ -168,6 +168,13 @@ class Draft:
         Where it begins.
     room : Room
         Shared by all runs of a file.
+
+    Attributes
+    ----------
+    started : bool
+        Its options were printed, or its threads started.
+    is_table : bool
+        Its rows are a report hook's, and the last of them is whole: nothing need follow.
     """
 
     def __init__(self, heading: Heading, line: int, room: Room) -> None:
@@ -175,6 +182,7 @@ class Draft:
         self.line = line
         self.last_line = line
         self.started = False
+        self.is_table = False
         self.threads: int | None = None
         self.rows = RowTable(room.spool)
         self.room = room
@@ -247,6 +255,8 @@ def find_gaps(draft: Draft, at_end: bool, torn: bool = False) -> Iterator[Proble
         return
     for what in sorted(draft.dropped):
         yield Problem(draft.last_line, f"only {what} of a file are kept")
+    if not totals.begun and draft.is_table and not (draft.started or draft.heading.banner):
+        return
     if not totals.begun:
         said = draft.heading.messages
         why = f"; it said {said[0]!r}" if said else ""

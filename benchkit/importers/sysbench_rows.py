@@ -36,11 +36,6 @@ _FIELD = re.compile(
     re.VERBOSE,
 )
 _DECIMALS = re.compile(r"\.\d\d(?:\d{4})?\)?$")
-_CSV = re.compile(r"(\d{1,9}),(\d{1,7})" + r",(\d{1,16}\.\d\d)" * 8)
-_CSV_NAMES = (
-    *("threads", "tps", "qps", "reads_per_s", "writes_per_s", "other_per_s"),
-    *("latency", "errors_per_s", "reconnects_per_s"),
-)
 _FRAGMENT = re.compile(r"[a-z/(][a-z/ (,\d%]{0,24}\)?:?\s{0,8}[\d.]{0,24}[mun]?")
 _NAMES = {
     "tps": "tps",
@@ -113,8 +108,6 @@ def split_rows(text: str) -> list[Row | Checkpoint | str]:
     bare = text.removesuffix(DAMAGE)
     if plain := _PLAIN.fullmatch(bare):
         return [_plain_row(plain)]
-    if csv := _csv_row(bare):
-        return [csv]
     heads = list(_HEAD.finditer(text)) if "]" in text else []
     if not heads:
         return [text]
@@ -130,16 +123,6 @@ def latency_name(percentile: str) -> str:
     """Return the metric of a percentile as printed: ``"95"`` gives ``latency_p95``."""
     whole, _, part = percentile.partition(".")
     return f"latency_p{int(whole)}{part.rstrip('0')}"
-
-
-def _csv_row(text: str) -> Row | None:
-    """Read a row of the ``report_csv`` hook: the same numbers, without the percentile's rank."""
-    match = _CSV.fullmatch(text) if text[:1].isdecimal() else None
-    if not match:
-        return None
-    values = dict(zip(_CSV_NAMES, map(float, match.groups()[1:]), strict=True))
-    values["latency"] /= 1e3
-    return Row(float(match[1]), values)
 
 
 def _plain_row(match: re.Match[str]) -> Row:
