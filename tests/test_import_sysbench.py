@@ -1,6 +1,5 @@
 """sysbench logs: written from known values and had back; and real ones, where they are at hand."""
 
-import json
 import os
 import random
 import re
@@ -13,13 +12,19 @@ from sysbench_reading import (
     common,
     expected_metrics,
     is_modern,
-    read_file,
     read_one,
     seconds,
 )
-from sysbench_writer import Log, Row, head_1x, histogram_lines, make_log, write_log, write_test
+from sysbench_writer import (
+    Row,
+    head_1x,
+    histogram_lines,
+    latency_1x,
+    make_log,
+    write_log,
+    write_test,
+)
 
-from benchkit.importers.model import ImportFormatError
 from benchkit.importers.source import read_lines
 from benchkit.importers.sysbench import FORMATS, parse, sniff
 
@@ -155,96 +160,6 @@ def test_rows_of_old_development_versions():
         assert found.get("latency_max") == (0.09025 if tail else None)
 
 
-def test_rows_of_the_csv_hook():
-    log = make_log(1, rows=())
-    text = write_log(log).replace(
-        "Threads started!\n", "Threads started!\n10,4,9.50,95.00,66.50,19.00,9.50,3.25,0.20,0.00\n"
-    )
-    (found,) = read_one(text).series
-    assert (found["tps"], found["other_per_s"], found["latency"]) == (9.5, 9.5, 0.00325)
-
-
-def test_totals_of_the_csv_hook():
-    text = "\n".join(
-        [*head_1x(Log()), "2,1,9.00,90.00,63.00,18.00,9.00,3.33,0.00,0.00"]
-        + ["3,0,8.50,85.00,59.50,17.00,8.50,3.43,0.00,0.00", "$ "]
-    )
-    run = read_one(text)
-    assert len(run.series) == 1
-    assert (run.metrics["tps"], run.metrics["writes_per_s"]) == (8.5, 17.0)
-
-
-def json_report(*rows):
-    """Return what the hook prints: objects of several lines in an array."""
-    qps = '"total": {:4.2f},\n "reads": {:4.2f},\n "writes": {:4.2f},\n "other": {:4.2f}'
-    layout = (
-        '  {{\n    "time": {:4.0f},\n    "threads": {:d},\n    "tps": {:4.2f},\n    "qps": {{\n'
-        f'{qps}\n    }}}},\n    "latency": {{:4.2f}},\n    "errors": {{:4.2f}},\n'
-        '    "reconnects": {:4.2f}\n  }}'
-    )
-    texts = (layout.format(*row) for row in rows)
-    return "[\n" + ",\n".join(texts) + "\n]\n"
-
-
-JSON_ROWS = (
-    (10, 4, 9.5, 95.0, 66.5, 19.0, 9.5, 3.25, 0.2, 0.0),
-    (20, 4, 8.25, 82.5, 57.75, 16.5, 8.25, 3.4, 0.0, 1.0),
-)
-RESHAPED = {
-    "as printed": lambda text: text,
-    "one line": lambda text: json.dumps(json.loads(text)),
-    "lines of objects": lambda text: "\n".join(map(json.dumps, json.loads(text))) + "\n]",
-    "numbers as text": lambda text: re.sub(r": +([\d.]+)", r': "\1"', text),
-    "docker": lambda text: re.sub("^", "sysbench_1  | ", text, flags=re.M),
-    "within the log": lambda text: write_log(make_log(1, rows=())).replace(
-        "Threads started!\n", f"Threads started!\n{text}"
-    ),
-}
-
-
-@pytest.mark.parametrize("reshape", RESHAPED.values(), ids=RESHAPED)
-def test_rows_of_the_json_hook(reshape):
-    text = reshape(json_report(*JSON_ROWS))
-    run = read_one(text)
-    assert [
-        (row["time_s"], row["threads"], row["tps"], row["qps"], row["reads_per_s"])
-        + (row["writes_per_s"], row["other_per_s"], row["latency"] * 1e3)
-        + (row["errors_per_s"], row["reconnects_per_s"])
-        for row in run.series
-    ] == list(JSON_ROWS)
-    assert run.threads == (make_log(1).threads if "Threads started" in text else 4)
-    assert sniff(text.split("\n"), "x") >= 0.8
-
-
-def test_totals_of_the_json_hook():
-    """Reported by the same hook they come with 0 threads."""
-    total = (30, 0, 9.0, 90.0, 63.0, 18.0, 9.0, 3.33, 0.1, 0.0)
-    run = read_one(json_report(*JSON_ROWS, total))
-    assert len(run.series) == 2
-    assert (run.metrics["tps"], run.metrics["qps"], run.metrics["errors_per_s"]) == (9.0, 90.0, 0.1)
-
-
-@pytest.mark.parametrize("end", ['"tps"', '"latency": 3.4', '"reconnects": 1', "]"])
-def test_cut_json_is_an_error(end, tmp_path):
-    text = json_report(*JSON_ROWS)
-    data = text[: text.rindex(end)].encode()
-    with pytest.raises(ImportFormatError, match=r"line \d+: .*(breaks off|expected)"):
-        read_file(tmp_path / "x", data)
-    (run,) = read_file(tmp_path / "x", data, lenient=True).runs
-    assert run.series[0]["tps"] == 9.5
-
-
-@pytest.mark.parametrize("cut", [1, 4, 6, 20])
-def test_cut_row_of_the_csv_hook_is_named(cut, tmp_path):
-    rows = "".join(f"{time_s},4,9.50,95.00,66.50,19.00,9.50,3.25,0.20,0.00\n" for time_s in (1, 2))
-    data = rows[: -1 - cut].encode()
-    with pytest.raises(ImportFormatError, match="line 2: the interval row breaks off"):
-        read_file(tmp_path / "x", data)
-    (run,) = read_file(tmp_path / "x", data, lenient=True).runs
-    assert run.series[0]["reconnects_per_s"] == 0
-    assert all("reconnects_per_s" not in row for row in run.series[1:])
-
-
 def test_histogram_behind_the_totals_belongs_to_them():
     log = make_log(1, histogram=((1.5, 3), (9.25, 5)))
     lines = histogram_lines(log)
@@ -351,6 +266,34 @@ def test_fileio_of_1_1():
     assert run.extra["file_reads_per_s"] == 2500.39
     assert run.extra["written_mib_per_s"] == 26.05
     assert run.extra["fsyncs_per_s"] == 5333.4
+
+
+@pytest.mark.parametrize("version", ["1.0.20", "1.1.0"])
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("CPU speed:", "    events per second:   {:.2f}"),
+        ("Total operations: {:.0f} ({:.2f} per second)", "", "9.10 MiB transferred (1.02 MiB/sec)"),
+    ],
+)
+def test_rate_that_is_printed_twice_is_of_one_run(version, lines):
+    """Version 1.1 prints the rate of events again, with more decimals."""
+    log = make_log(9, version, rows=(), time_s=7.1234, transactions=12345)
+    rate = 12345 / 7.1234
+    run = read_one(write_test(log, *(line.format(rate, rate) for line in lines)))
+    assert run.metrics["events_per_s"] == round(rate, 2)
+    assert run.duration_s == 7.1234
+    assert "eps" not in run.extra
+
+
+def test_fileio_of_1_1_has_no_total_time():
+    rates = ["Throughput:", "         read:  IOPS=2500.39 39.07 MiB/s (40.97 MB/s)"]
+    row = "[ 1s ] reads: 39.07 MiB/s writes: 26.05 MiB/s fsyncs: 5333.4/s latency (ms,95%): 0.204"
+    log = make_log(9, "1.1.0", rows=())
+    run = read_one("\n".join([*head_1x(log), row, "", *rates, "", *latency_1x(log), ""]))
+    assert run.extra["file_reads_per_s"] == 2500.39
+    assert run.duration_s is None
+    assert run.series[0]["latency_p95"] == 0.000204
 
 
 def test_fileio_of_0_4():

@@ -22,6 +22,7 @@ from benchkit.importers.sysbench_text import (
     find_banner,
     find_command,
     find_file_head,
+    find_prefix,
     split_at_banners,
     undress,
 )
@@ -161,6 +162,7 @@ class _Reader:
         self._heading = Heading(name)
         self._draft: Draft | None = None
         self._json = JsonRows()
+        self._prefix: re.Pattern[str] | None = None
         self._command_text = ""
         self._last_line = self._before_last = 0
         self._last_text = ""
@@ -175,9 +177,23 @@ class _Reader:
 
     def read(self, text: str, line: int) -> None:
         """Read one line."""
+        if not text.startswith("[ "):
+            text = self._without_prefix(text)
         for part in split_at_banners(text) if "sysbench" in text else (text,):
             if part.strip():
                 self._read_part(part, line)
+
+    def _without_prefix(self, text: str) -> str:
+        """Take off what a logger put in front of every line, once a line showed what that is."""
+        match = self._prefix.match(text) if self._prefix else None
+        if match:
+            return text[match.end() :]
+        prefix = find_prefix(text)
+        match = prefix.match(text) if prefix else None
+        if not match or any(True for _ in find_items(match[0], "latency", "")):
+            return text
+        self._prefix = prefix
+        return text[match.end() :]
 
     def _read_part(self, text: str, line: int) -> None:
         if line != self._last_line:

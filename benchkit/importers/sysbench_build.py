@@ -77,6 +77,8 @@ def _build(draft: Draft, seen: Counter[tuple[str, int | None]]) -> ImportedRun:
     values = draft.final.values
     impossible = find_impossible(values)
     sound = {name: value for name, value in values.items() if name not in impossible}
+    if "eps" in sound:
+        sound.setdefault("events_per_s", sound.pop("eps"))
     warnings += impossible.values()
     warnings += find_doubtful(sound, comparable=not draft.checkpoints)
     warnings += _notes(draft)
@@ -195,6 +197,8 @@ def _notes(draft: Draft) -> Iterator[str]:
     yield from heading.messages
     if heading.message_count > len(heading.messages):
         yield f"{heading.message_count - len(heading.messages)} more FATAL or ALERT lines"
+    if draft.rows.impossible:
+        yield f"{draft.rows.impossible} numbers of the interval rows are impossible"
     if draft.checkpoints:
         since = draft.checkpoints[-1].checkpoint_s
         yield f"the totals count from the last checkpoint, at {since:g} s"
@@ -228,6 +232,8 @@ def _extra(draft: Draft, metrics: Mapping[str, float]) -> dict[str, object]:
     heading = draft.heading
     values = draft.final.values
     extra: dict[str, object] = {n: v for n, v in values.items() if n not in metrics}
+    if "events_per_s" in metrics:
+        extra.pop("eps", None)
     extra |= heading.facts
     if heading.banner:
         extra["version"] = heading.banner.version

@@ -31,11 +31,15 @@ _RESULTS = (
     "events",
     "total_time_s",
     "events_per_s",
+    "eps",
     "operations",
     "rw_requests",
+    "file_reads_per_s",
+    "file_writes_per_s",
+    "fsyncs_per_s",
 )
 _START = "Running the test with following options:"
-_OPENING = ("transactions", "events", "events_per_s", "rw_requests")
+_OPENING = ("transactions", "events", "events_per_s", "eps", "rw_requests")
 
 
 @dataclass(slots=True)

@@ -28,7 +28,7 @@ _FIELD = re.compile(
       |reconnects/s|reconnects|reconn/s|fsyncs|queue\s?length|concurrency)
       \s?:?\s{{0,8}}(?P<v2>{_NUMBER})(?P<mib>\s?Mi?B/s)?
     |r/w/o\s?:\s{{0,8}}(?P<r>{_NUMBER})\s?/\s?(?P<w>{_NUMBER})\s?/\s?(?P<o>{_NUMBER})
-    |lat(?:ency)?\s?\((?P<u1>[mun]?s)\s?,\s?(?P<p1>\d{{1,3}})\s?%\)\s?:?\s{{0,8}}(?P<v3>{_NUMBER})
+    |lat(?:ency)?\s?\((?P<u1>[mun]?s)\s?,\s?(?P<p1>\d{{1,3}}(?:\.\d{{1,3}})?)\s?%\)\s?:?\s{{0,8}}(?P<v3>{_NUMBER})
     |(?:response\s?time|latency)\s?:\s{{0,8}}(?P<v4>{_NUMBER})\s?(?P<u2>[mun]?s)
       (?:\s?\((?P<p2>\d{{1,3}})\s?%\))?
     |(?P<rate>{_NUMBER})\s?Mi?B/sec
@@ -37,6 +37,12 @@ _FIELD = re.compile(
 )
 _DECIMALS = re.compile(r"\.\d\d(?:\d{4})?\)?$")
 _FRAGMENT = re.compile(r"[a-z/(][a-z/ (,\d%]{0,24}\)?:?\s{0,8}[\d.]{0,24}[mun]?")
+_COMMA = re.compile(r"\d,\d")
+_DECIMAL_COMMA = re.compile(
+    r"(?<![\d.,])(\d{1,3}(?:\.\d{3})+|\d{1,15}),"
+    r"(?=(?:\d{2}|\d{4}|\d{6})(?!\d|[.,]\d)|\d{3}\s?\|)"
+)
+_THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,]|\s?\|)")
 _NAMES = {
     "tps": "tps",
     "qps": "qps",
@@ -108,6 +114,8 @@ def split_rows(text: str) -> list[Row | Checkpoint | str]:
     bare = text.removesuffix(DAMAGE)
     if plain := _PLAIN.fullmatch(bare):
         return [_plain_row(plain)]
+    if _COMMA.search(text):
+        text = _with_points(text)
     heads = list(_HEAD.finditer(text)) if "]" in text else []
     if not heads:
         return [text]
@@ -117,6 +125,16 @@ def split_rows(text: str) -> list[Row | Checkpoint | str]:
         row, after = _read_row(float(head[1]), text[head.end() : end])
         found += [row, after] if row else [after]
     return [part for part in found if part != ""]
+
+
+def _with_points(text: str) -> str:
+    """Return a text with numbers as sysbench writes them, which knows no other languages.
+
+    It prints two, four or six decimals, or none: so ``4530,58`` has a decimal comma, and
+    ``29,281`` groups of thousands. (Values of histograms have three, and a ``|`` behind them.)
+    """
+    text = _DECIMAL_COMMA.sub(lambda match: match[1].replace(".", "") + ".", text)
+    return _THOUSANDS.sub(lambda match: match[0].replace(",", ""), text)
 
 
 def latency_name(percentile: str) -> str:

@@ -15,6 +15,9 @@ from numpy.typing import NDArray
 from benchkit.importers.rows import BLOCK_ROWS, BlockRows, Columns, RowSpool
 from benchkit.importers.sysbench_rows import Row
 
+RATE_MAX = 1e12
+"""No server does so much in a second: the counter behind such a rate ran below zero."""
+
 _STEPS_MAX = 1000
 """Distances of rows that are looked at to tell the usual one."""
 
@@ -53,6 +56,7 @@ class RowTable:
 
     def __init__(self, spool: RowSpool) -> None:
         self.threads = 0
+        self.impossible = 0
         self.positive: set[str] = set()
         self.first_s = self.last_s = nan
         self._spool = spool
@@ -74,6 +78,7 @@ class RowTable:
             self._column(name)[-1] = value
             if value > 0:
                 self.positive.add(name)
+            self.impossible += not 0 <= value < RATE_MAX
 
     def seal(self) -> None:
         """Put all rows into the spool: the run has ended."""

@@ -41,6 +41,14 @@ _COMMAND = re.compile(r"(?:^|[\s/\"'`(])sysbench(?:-[\d.]{1,12})?\s{1,8}(\S.{0,8
 _SECRET = re.compile(r"(--[\w-]{0,40}(?:password|secret)[\w-]{0,20}[= ])(?:'[^']*'|\"[^\"]*\"|\S+)")
 _FILE_HEAD = re.compile(r"==> (.{1,400}) <==\s*$")
 
+_LINE_BEGINS = re.compile(
+    r"sysbench \d{1,3}\.\d[\w.-]*(?::\s+multi-threaded| \(using)"
+    r"|(?:SQL|OLTP test|General) statistics:"
+    r"|Latency \([mun]?s\):|Threads fairness:|Test execution summary:|Threads started!"
+    r"|Running the test with following"
+)
+_PREFIX_MAX = 160
+
 _SCRIPTS = (
     "oltp_read_only",
     "oltp_read_write",
@@ -144,7 +152,7 @@ class Banner:
 
 def undress(text: str) -> Dressed:
     """Take off what docker, grep, `ts`, `cat -n`, HTML and quoting put in front of a line."""
-    if text.startswith("[ "):
+    if text.startswith("[ ") and text.isascii():
         return Dressed(text.rstrip(" \t\"',`"))
     if not text.isascii():
         text = text.translate(_ODD)
@@ -171,6 +179,25 @@ def find_banner(text: str) -> Banner | None:
         return None
     starts = "multi-threaded" in match[0] or match[2] is not None
     return Banner(match[1].rstrip("."), (match[2] or "").strip(), starts)
+
+
+def find_prefix(text: str) -> re.Pattern[str] | None:
+    """Return what stands in front of words that sysbench begins a line with; None if nothing.
+
+    Loggers put their own things in front of every line: a level, a module, a host. Numbers in
+    it may be others in the next line.
+    """
+    match = _LINE_BEGINS.search(text, 0, 2 * _PREFIX_MAX)
+    prefix = text[: match.start()] if match else ""
+    if not prefix.strip() or len(prefix) > _PREFIX_MAX:
+        return None
+    parts = re.findall(r"\d+|\s+|[^\d\s]+", prefix)
+    shape = (
+        r"\d+" if part[0].isdecimal() else r"\s+" if part.isspace() else re.escape(part)
+        for part in parts
+    )
+    pattern = "".join(shape)
+    return re.compile(pattern.removesuffix(r"\s+") + r"\s?")
 
 
 def begins_banner(text: str) -> bool:

@@ -77,7 +77,7 @@ _TIMES = ("latency", "general")
 _LABELS = {
     "SQL statistics": Label(Kind.SECTION, "sql", "first"),
     "OLTP test statistics": Label(Kind.SECTION, "sql", "first"),
-    "queries performed": Label(Kind.SECTION, "sql"),
+    "queries performed": Label(Kind.SECTION, "sql", "first"),
     "General statistics": Label(Kind.SECTION, "general", "first"),
     "Test execution summary": Label(Kind.SECTION, "general", "first"),
     "Throughput": Label(Kind.SECTION, "throughput"),
@@ -110,7 +110,7 @@ _LABELS = {
     "total time taken by event execution": Label(
         Kind.SECONDS, "event_execution_s", sections=("general", "")
     ),
-    "events/s (eps)": Label(Kind.COUNT, "events_per_s", decimals=4),
+    "events/s (eps)": Label(Kind.COUNT, "eps", decimals=4),
     "events per second": Label(Kind.COUNT, "events_per_s", decimals=2),
     "min": Label(Kind.LATENCY, "latency_min", sections=_TIMES),
     "avg": Label(Kind.LATENCY, "latency_mean", sections=_TIMES),
