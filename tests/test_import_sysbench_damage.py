@@ -9,6 +9,7 @@ from itertools import count, repeat
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mutation import told
 from sysbench_reading import VERSIONS, read, read_file, read_one
 from sysbench_writer import Log, body_1x, head_1x, make_log, write_log, write_test
 
@@ -380,8 +381,15 @@ def test_long_lines_are_read_in_passing(text):
     assert parse(lines, lenient=True, name="x").runs == ()
 
 
+def json_rows(count):
+    qps = {"total": 95.5, "reads": 66.25, "writes": 19.25, "other": 10.0}
+    row = {"time": 1, "threads": 4, "tps": 9.5, "qps": qps, "latency": 3.25, "errors": 0.0}
+    return json.dumps([row | {"reconnects": 0.0}] * count, indent=2)
+
+
 SEED_TEXTS = [write_log(make_log(seed, version)) for seed, version in enumerate(VERSIONS)] + [
     write_log(make_log(7, rate=5, histogram=((1.5, 3), (9.2, 5)), checkpoints=(make_log(8),))),
+    write_test(make_log(9), "1,4,9.50,95.00,66.50,19.00,9.50,3.25,0.20,0.00", json_rows(2)),
     write_test(make_log(9), "Throughput:", "    read:  IOPS=25.39 39.07 MiB/s (40.97 MB/s)"),
 ]
 
@@ -443,20 +451,48 @@ def _encode(rng, data):
 DAMAGES = (_cut, _glue, _lines, _flip, _number, _number, _encode)
 
 
-@given(st.integers(0, 2**32))
-@settings(max_examples=200, deadline=None, derandomize=True, database=None)
-def test_damaged_files_give_a_result_or_an_error(tmp_path_factory, seed):
-    rng = random.Random(seed)
-    path = tmp_path_factory.getbasetemp() / "damaged.log"
-    for _ in range(50):
+MUTATIONS = 10_000
+PARTS = 4
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_damaged_files_give_a_result_or_our_error(tmp_path, part):
+    rng = random.Random(part)
+    path = tmp_path / "damaged.log"
+    for number in range(MUTATIONS // PARTS):
         data = rng.choice(SEED_TEXTS).encode()
         for _ in range(rng.randrange(1, 4)):
             data = rng.choice(DAMAGES)(rng, data)
-        path.write_bytes(data)
-        try:
-            runs = parse(read_lines(path), lenient=rng.random() < 0.7, name="x_4thr.log").runs
-        except BenchkitError:
-            continue
-        for run in runs:
-            assert all(0 <= value < 2**63 for value in run.metrics.values())
-            list(run.series)
+        with told(part, number, data):
+            check_damaged(path, data, lenient=rng.random() < 0.7)
+
+
+def check_damaged(path, data, lenient):
+    try:
+        runs = read_file(path, data, name="x_4thr.log", lenient=lenient).runs
+    except BenchkitError:
+        return
+    for run in runs:
+        assert all(0 <= value < 2**63 for value in run.metrics.values())
+        assert run.metrics or len(run.series) or "checkpoints" in run.extra
+        assert len(list(run.series)) == len(run.series)
+
+
+WORDS = ["[ 1s ] thds: 4 ", "tps: ", "1.00", "9" * 30, "SQL statistics:\n", "read:", "\n", "\0"]
+WORDS += [
+    "transactions: ",
+    "(",
+    "per sec.)",
+    "sysbench 1.0 (using",
+    '"time": 1, "tps": 2',
+    "1,2.00,",
+]
+
+
+@given(st.lists(st.sampled_from(WORDS) | st.text(max_size=9), max_size=40).map("".join))
+@settings(max_examples=300, deadline=None)
+def test_any_text_gives_a_result_or_our_error(text):
+    try:
+        read(text, lenient=True)
+    except BenchkitError as error:
+        assert str(error)
