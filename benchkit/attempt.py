@@ -7,9 +7,15 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from benchkit import observe
+from benchkit.monitor import Monitor
 from benchkit.plan import PlannedRun
 from benchkit.record import Factors, Json, RunRecord, Status
+from benchkit.store import array_bytes
+from benchkit.stored import MONITOR_FILE
 from benchkit.suites.native import Load, NativeRun
 from benchkit.version import get_version
 
@@ -32,6 +38,8 @@ class Attempt:
         Which measures it.
     load : Load or None
         The data it runs on.
+    monitor : Monitor or None
+        Which reads server and host meanwhile.
     before, after, variables : dict
         The server's status before and after the run, and its variables.
     """
@@ -39,6 +47,7 @@ class Attempt:
     run: PlannedRun
     native: NativeRun
     load: Load | None = None
+    monitor: Monitor | None = None
     before: dict[str, str] = field(default_factory=dict)
     after: dict[str, str] = field(default_factory=dict)
     variables: dict[str, str] = field(default_factory=dict)
@@ -49,6 +58,18 @@ class Attempt:
     def server_status(self) -> dict[str, Any]:
         """What ``status.json`` holds."""
         return {"before": self.before, "after": self.after, "variables": self.variables}
+
+    def monitored(self) -> NDArray[np.void] | None:
+        """Return what server and host counted, row by row of the series; None if nothing was."""
+        result = self.native.result
+        if self.monitor is None or result is None:
+            return None
+        return self.monitor.table(result["rows"]["time_s"])
+
+    def more_files(self) -> dict[str, bytes]:
+        """Return the files of the run beside those that every run has."""
+        table = self.monitored()
+        return {} if table is None else {MONITOR_FILE: array_bytes(table)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +134,7 @@ def _observations(attempt: Attempt) -> dict[str, Any]:
     result = attempt.native.result
     if result is None:
         return {"measured_s": 0.0, "warmup_s": 0.0, "metrics": {}}
-    metrics = observe.compute_metrics(result)
+    metrics = observe.compute_metrics(result) | observe.compute_costs(result, attempt.monitored())
     if attempt.load is not None and not attempt.load.reused:
         metrics["load_rows_per_s"] = attempt.load.rows / attempt.load.seconds
     return {

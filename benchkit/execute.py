@@ -20,6 +20,7 @@ from benchkit import host
 from benchkit.attempt import Attempt, Origin, make_record
 from benchkit.errors import BenchkitError, DatabaseError, RunError, ServerError, StudyWarning
 from benchkit.home import make_home, remove_abandoned, remove_home
+from benchkit.monitor import Monitor
 from benchkit.plan import Plan, PlannedRun
 from benchkit.preflight import check_server, check_space
 from benchkit.progress import Progress, make_progress
@@ -241,7 +242,13 @@ class _Bench:
         if result["error"]:
             return self._fail(attempt, _run_error(result["error"]))
         record = self._record(attempt, "complete")
-        self.folder.save_run(record, result["rows"], attempt.native.log, attempt.server_status)
+        self.folder.save_run(
+            record,
+            result["rows"],
+            attempt.native.log,
+            attempt.server_status,
+            more=attempt.more_files(),
+        )
         self.bar.end_run(record.metrics)
         return None
 
@@ -290,7 +297,9 @@ class _Bench:
         self.bar.show_step("connecting")
         attempt.variables = server.variables()
         attempt.before = server.status()
-        result = attempt.native.measure(server, database)
+        native = attempt.native
+        with Monitor(server, attempt.run.timing, lambda: native.start_ns) as attempt.monitor:
+            result = native.measure(server, database)
         if not result["error"]:
             attempt.after = server.status()
         return result
@@ -327,7 +336,12 @@ class _Bench:
         log_tail = self._current.read_log(LOG_LINES) if self._current else ""
         record = self._record(attempt, status, failure)
         return self.folder.save_failed(
-            record, rows, attempt.native.log, attempt.server_status, log_tail
+            record,
+            rows,
+            attempt.native.log,
+            attempt.server_status,
+            log_tail,
+            more=attempt.more_files(),
         )
 
     def _record(
