@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchkit import observe
-from benchkit.monitor import Monitor
+from benchkit.conditions import Conditions, Watchers
 from benchkit.plan import PlannedRun
 from benchkit.record import Factors, Json, RunRecord, Status
 from benchkit.store import array_bytes
-from benchkit.stored import MONITOR_FILE
+from benchkit.stored import MONITOR_FILE, PROFILE_FILE
 from benchkit.suites.native import Load, NativeRun
 from benchkit.version import get_version
 
@@ -38,8 +38,8 @@ class Attempt:
         Which measures it.
     load : Load or None
         The data it runs on.
-    monitor : Monitor or None
-        Which reads server and host meanwhile.
+    watchers : Watchers
+        Who read server and host meanwhile, and what could not be done.
     before, after, variables : dict
         The server's status before and after the run, and its variables.
     """
@@ -47,7 +47,7 @@ class Attempt:
     run: PlannedRun
     native: NativeRun
     load: Load | None = None
-    monitor: Monitor | None = None
+    watchers: Watchers = field(default_factory=Watchers)
     before: dict[str, str] = field(default_factory=dict)
     after: dict[str, str] = field(default_factory=dict)
     variables: dict[str, str] = field(default_factory=dict)
@@ -62,14 +62,19 @@ class Attempt:
     def monitored(self) -> NDArray[np.void] | None:
         """Return what server and host counted, row by row of the series; None if nothing was."""
         result = self.native.result
-        if self.monitor is None or result is None:
+        if self.watchers.monitor is None or result is None:
             return None
-        return self.monitor.table(result["rows"]["time_s"])
+        return self.watchers.monitor.table(result["rows"]["time_s"])
 
     def more_files(self) -> dict[str, bytes]:
         """Return the files of the run beside those that every run has."""
+        files = {}
         table = self.monitored()
-        return {} if table is None else {MONITOR_FILE: array_bytes(table)}
+        if table is not None:
+            files[MONITOR_FILE] = array_bytes(table)
+        if self.watchers.profile is not None and self.watchers.profile.folded:
+            files[PROFILE_FILE] = self.watchers.profile.folded.encode()
+        return files
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +82,7 @@ class Origin:
     """Where a run was made: study, server, and what was stored about server and host."""
 
     study: str
+    conditions: Conditions
     server: Json
     config_ref: str | None
     env_ref: str | None
@@ -111,6 +117,7 @@ def make_record(
         env_ref=origin.env_ref,
         load=None if attempt.load is None else asdict(attempt.load),
         failure=failure,
+        conditions=origin.conditions.describe(),
         tool={"name": "benchkit", "version": get_version()},
         **_observations(attempt),
     )
@@ -167,4 +174,4 @@ def _warnings(attempt: Attempt, result: Mapping[str, Any]) -> tuple[str, ...]:
         warnings.append(
             f"the load driver itself used more than {_BUSY_SHARE:.0%} of this host's CPU"
         )
-    return tuple(warnings)
+    return (*warnings, *attempt.watchers.notes)

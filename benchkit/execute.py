@@ -18,9 +18,10 @@ import numpy as np
 
 from benchkit import host
 from benchkit.attempt import Attempt, Origin, make_record
+from benchkit.conditions import Conditions, surrounded
 from benchkit.errors import BenchkitError, DatabaseError, RunError, ServerError, StudyWarning
 from benchkit.home import make_home, remove_abandoned, remove_home
-from benchkit.monitor import Monitor
+from benchkit.placement import placed_on
 from benchkit.plan import Plan, PlannedRun
 from benchkit.preflight import check_server, check_space
 from benchkit.progress import Progress, make_progress
@@ -64,12 +65,14 @@ class Hosting:
     data_id : str
         Tells the study's databases from those of others.
     loader_threads : int
+    conditions : Conditions
     """
 
     servers: Mapping[str, Server]
     home: Path
     data_id: str
     loader_threads: int
+    conditions: Conditions = Conditions()
 
 
 def execute(
@@ -292,13 +295,20 @@ class _Bench:
         if attempt.run.workload.tables:
             self.bar.show_step("loading")
             order = _order_load(self.plan, self.hosting, attempt.run.workload)
-            attempt.load = ensure_loaded(server, order, self._show_load(order))
+            with placed_on(self.hosting.conditions.load_cpus):
+                attempt.load = ensure_loaded(server, order, self._show_load(order))
             database = attempt.load.database
         self.bar.show_step("connecting")
         attempt.variables = server.variables()
         attempt.before = server.status()
         native = attempt.native
-        with Monitor(server, attempt.run.timing, lambda: native.start_ns) as attempt.monitor:
+        with surrounded(
+            self.hosting.conditions,
+            server,
+            attempt.run.timing,
+            lambda: native.start_ns,
+            attempt.watchers,
+        ):
             result = native.measure(server, database)
         if not result["error"]:
             attempt.after = server.status()
@@ -349,7 +359,9 @@ class _Bench:
     ) -> RunRecord:
         server = self.hosting.servers[attempt.run.setup.name]
         config = self.folder.save_config(server.config.render()) if server.private else None
-        origin = Origin(self.plan.study, server.describe(), config, self._env_ref)
+        origin = Origin(
+            self.plan.study, self.hosting.conditions, server.describe(), config, self._env_ref
+        )
         return make_record(attempt, origin, status, failure)
 
 

@@ -7,7 +7,6 @@ server that does not answer any more holds up neither the run nor Ctrl-C. From w
 
 import os
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -23,14 +22,13 @@ from benchkit.counters import Host, Reading, is_level, read_status
 from benchkit.errors import DatabaseError, ServerError
 from benchkit.plan import Timing
 from benchkit.server import Server
+from benchkit.started import await_start, since_s
 
 Floats = NDArray[np.float64]
 
 _INTERVAL_S = 1.0
-_LOOK_FOR_START_S = 0.01
 _FAREWELL_S = 1.0  # how long the last reading may take
 _LATE_S = 0.25  # a row whose end is this long after the last reading has none
-_NS_PER_S = 1e9
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,21 +106,15 @@ class Monitor:
         return table
 
     def _read_on(self) -> None:
-        start_ns = self._await_start()
+        start_ns = await_start(self._start_ns, self._ended)
         if start_ns is not None:
             for due_s in self._due_times():
-                self._ended.wait(max(0.0, due_s - _since(start_ns)))
+                self._ended.wait(max(0.0, due_s - since_s(start_ns)))
                 self._readings.append(self._read(start_ns))
                 if self._ended.is_set():
                     break
         if self._admin is not None:
             self._admin.close()
-
-    def _await_start(self) -> int | None:
-        while (start_ns := self._start_ns()) is None:
-            if self._ended.wait(_LOOK_FOR_START_S):
-                return self._start_ns()
-        return start_ns
 
     def _due_times(self) -> Iterator[float]:
         """Yield when to read: at the ends of the intervals, which begin anew with each phase."""
@@ -135,18 +127,14 @@ class Monitor:
         yield from (begin_s + number * _INTERVAL_S for number in count())
 
     def _read(self, start_ns: int) -> _Reading:
-        before_s = _since(start_ns)
+        before_s = since_s(start_ns)
         values = self._host.read()
         if self._admin is not None:
             try:
                 values |= read_status(self._admin)
             except DatabaseError:  # it is the run's business to say that the server is gone
                 self._admin = None
-        return _Reading((before_s + _since(start_ns)) / 2, values)
-
-
-def _since(start_ns: int) -> float:
-    return (time.monotonic_ns() - start_ns) / _NS_PER_S
+        return _Reading((before_s + since_s(start_ns)) / 2, values)
 
 
 def _levels(times: Floats, values: Floats, ends_s: Floats) -> Floats:

@@ -19,6 +19,9 @@ from benchkit.record import SERIES_DTYPE, RunRecord
 MONITOR_FILE = "monitor.npy"
 """What server and host counted, a row for each of ``series.npy``; not every run has it."""
 
+PROFILE_FILE = "profile.folded"
+"""Stacks of the server's process, of a run that was profiled."""
+
 
 @dataclass(frozen=True, slots=True)
 class StoredRun:
@@ -87,6 +90,24 @@ class StoredRun:
             return parse_log(path.read_text(encoding="utf-8"))
         except (StoreError, UnicodeDecodeError, OSError) as error:
             raise StoreError(f"{path}: {error}") from error
+
+    def profile(self) -> dict[str, int]:
+        """Return folded stacks of the server and their samples; empty if none were taken.
+
+        Raises
+        ------
+        StoreError
+            If the file is missing, truncated or damaged.
+        """
+        if PROFILE_FILE not in self.record.files:
+            return {}
+        path = self._file(PROFILE_FILE)
+        try:
+            lines = path.read_text(encoding="utf-8").splitlines()
+            pairs = (line.rpartition(" ") for line in lines)
+            return {stack: int(samples) for stack, _, samples in pairs}
+        except (ValueError, OSError) as error:
+            raise StoreError(f"{path} is not a list of folded stacks: {error}") from error
 
     def status(self) -> dict[str, Any]:
         """Return the server's status before and after, and its variables."""
