@@ -5,7 +5,7 @@
     study.lock                locked while a process runs the study
     configs/<sha12>.cnf       rendered server configs, by content
     env/<sha12>.json          facts about hosts, by content
-    runs/<run id>/            run.json, series.npy, latency.hlog, status.json
+    runs/<run id>/            run.json, series.npy, latency.hlog, status.json, monitor.npy
     failed/<run id>.<n>/      attempts that did not finish, with server.log; never loaded
 
 A run is built in ``runs/.tmp-*``, every file synced, ``run.json`` last, and appears under its
@@ -25,6 +25,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import IO, Any, Protocol, Self
 
 import numpy as np
@@ -205,7 +206,15 @@ class StudyFolder:
         file = self.path / "configs" / f"{sha12}.cnf"
         return file.read_text(encoding="utf-8") if file.is_file() else None
 
-    def save_run(self, record: RunRecord, series: SeriesRows, log: str, status: Json) -> Path:
+    def save_run(
+        self,
+        record: RunRecord,
+        series: SeriesRows,
+        log: str,
+        status: Json,
+        *,
+        more: Mapping[str, bytes] = MappingProxyType({}),
+    ) -> Path:
         """Store a complete run and return its folder.
 
         Parameters
@@ -218,6 +227,8 @@ class StudyFolder:
             The text of ``latency.hlog``.
         status : mapping
             The server's status before and after, and its variables.
+        more : mapping of str to bytes
+            Further files of the run, by name.
 
         Raises
         ------
@@ -230,7 +241,8 @@ class StudyFolder:
             raise StoreError(f"run {record.id} is {record.status}; only complete runs are results")
         if target.exists():
             raise StoreError(f"{target} exists already; a stored run never changes")
-        return _store_folder(target, record, _run_files(series, log, status))
+        files = {**_in_pieces(more), **_run_files(series, log, status)}
+        return _store_folder(target, record, files)
 
     def save_failed(
         self,
@@ -239,6 +251,8 @@ class StudyFolder:
         log: str,
         status: Json,
         server_log: str,
+        *,
+        more: Mapping[str, bytes] = MappingProxyType({}),
     ) -> Path:
         """Keep an attempt that did not finish, with the end of the server's error log.
 
@@ -248,8 +262,10 @@ class StudyFolder:
         attempt = 1
         while (folder / f"{record.id}.{attempt}").exists():
             attempt += 1
-        files = _run_files(series, log, status) | {
-            "server.log": [server_log.encode(errors="surrogateescape")]
+        files = {
+            **_in_pieces(more),
+            **_run_files(series, log, status),
+            "server.log": [server_log.encode(errors="surrogateescape")],
         }
         return _store_folder(folder / f"{record.id}.{attempt}", record, files)
 
@@ -384,6 +400,15 @@ def _array_pieces(series: SeriesRows) -> Iterator[bytes]:
     yield header.getvalue()
     for start in range(0, len(series), _PIECE_ROWS):
         yield series[start : start + _PIECE_ROWS].tobytes()
+
+
+def array_bytes(array: NDArray[np.void]) -> bytes:
+    """Return a structured array as the bytes of an ``.npy`` file."""
+    return b"".join(_array_pieces(array))
+
+
+def _in_pieces(files: Mapping[str, bytes]) -> dict[str, Iterable[bytes]]:
+    return {name: [content] for name, content in files.items()}
 
 
 def _store_folder(target: Path, record: RunRecord, files: Mapping[str, Iterable[bytes]]) -> Path:
