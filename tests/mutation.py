@@ -105,6 +105,14 @@ def lines(text):
     return [Line(number, line) for number, line in enumerate(text.split("\n"), 1)]
 
 
+def _is_readable(parse, found, lenient):
+    try:
+        parse(found, lenient=lenient, name="x")
+    except BenchkitError:
+        return False
+    return True
+
+
 def fuzzed(text, parse, count, seed):
     """Parse damaged copies of a text; whatever is not a result or our error comes through."""
     rng = random.Random(seed)
@@ -117,11 +125,7 @@ def fuzzed(text, parse, count, seed):
             os.pwrite(memory, data, 0)
             found = read_lines(f"/proc/self/fd/{memory}")
             with told(seed, number, data):
-                try:
-                    parse(found, lenient=rng.random() < 0.8, name="x")
-                    outcomes[True] += 1
-                except BenchkitError:
-                    outcomes[False] += 1
+                outcomes[_is_readable(parse, found, rng.random() < 0.8)] += 1
     finally:
         os.close(memory)
     return outcomes
