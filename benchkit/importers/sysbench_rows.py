@@ -28,7 +28,8 @@ _FIELD = re.compile(
       |reconnects/s|reconnects|reconn/s|fsyncs|queue\s?length|concurrency)
       \s?:?\s{{0,8}}(?P<v2>{_NUMBER})(?P<mib>\s?Mi?B/s)?
     |r/w/o\s?:\s{{0,8}}(?P<r>{_NUMBER})\s?/\s?(?P<w>{_NUMBER})\s?/\s?(?P<o>{_NUMBER})
-    |lat(?:ency)?\s?\((?P<u1>[mun]?s)\s?,\s?(?P<p1>\d{{1,3}}(?:\.\d{{1,3}})?)\s?%\)\s?:?\s{{0,8}}(?P<v3>{_NUMBER})
+    |lat(?:ency)?\s?\((?P<u1>[mun]?s)\s?,\s?(?P<p1>\d{{1,3}}(?:\.\d{{1,3}})?)\s?%\)
+      \s?:?\s{{0,8}}(?P<v3>{_NUMBER})
     |(?:response\s?time|latency)\s?:\s{{0,8}}(?P<v4>{_NUMBER})\s?(?P<u2>[mun]?s)
       (?:\s?\((?P<p2>\d{{1,3}})\s?%\))?
     |(?P<rate>{_NUMBER})\s?Mi?B/sec
