@@ -23,6 +23,17 @@ _LARGEST_PER_MINUTE = 1e12
 _ORDERED = ["min", "p25", "p50", "p75", "p95", "p99", "max"]
 _ROUNDING_MS = 0.0021
 
+_TOLD_ONCE = (
+    "version",
+    "database_version",
+    "timestamp",
+    "threads",
+    "threads_hint",
+    "rampup_minutes",
+    "duration_minutes",
+)
+_TOLD_IN_PARTS = ("timing", "timing_by_vu", "system", "settings", "extra")
+
 _DATABASES = {
     "mssqlserver": "SQL Server",
     "mssqls": "SQL Server",
@@ -167,6 +178,24 @@ class Draft:
         self.benchmark = "tprocc"
         self.no_result = False
         self.phase = DRAIN
+
+    def absorb(self, other: "Draft") -> None:
+        """Take what another telling of the same run knows, and this one does not."""
+        if other.has_result:
+            self.set_result(other.nopm, other.tpm, other.database)
+        if None not in (self.threads, other.threads) and self.threads != other.threads:
+            self.warn(f"{self.threads} virtual users in one place, {other.threads} in another")
+        for name in _TOLD_ONCE:
+            if getattr(self, name) in (None, ""):
+                setattr(self, name, getattr(other, name))
+        for name in _TOLD_IN_PARTS:
+            mine = getattr(self, name)
+            mine.update({k: v for k, v in getattr(other, name).items() if k not in mine})
+        if not self.counts.values:
+            self.counts = other.counts
+        self.began, self.closed = self.began or other.began, self.closed or other.closed
+        for message in other.warnings:
+            self.warn(message)
 
     def set_config(self, key: str, value: str) -> None:
         """Take an option such as ``maria_rampup``, by any database's name of it."""

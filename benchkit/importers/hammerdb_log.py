@@ -38,10 +38,13 @@ _RULES = {
     "HammerDB": r"HammerDB(?: CLI| Web Service| GUI)?[- ]v?(?P<version>\d{1,2}\.\d{1,3})",
     "Hammerdb": r"Hammerdb (?P<kind>Log|Transaction Counter Log) @ (?P<date>.*)",
     "Timestamp": r"Timestamp \d+ @ (?P<log_time>.*)",
-    "RUNNING": r"Vuser 1\s*:\s*(?P<start>RUNNING)",
+    "HammerDB CLI": r"^\s*(?P<banner>HammerDB CLI v)\d",
+    "chema": r"(?P<schema>[Ss]chema)",
+    "SCHEMA": r"(?P<schema>SCHEMA)",
+    "RUNNING": r"(?P<start>Vuser 1\s*:\s*RUNNING)",
     "TEST STARTED": r"(?P<start>TEST STARTED)",
-    "vurun": r"(?:hammerdb>|^)[^#]{0,40}?\b(?P<start>vurun)\b",
-    "Counter Started": r"Transaction (?P<start>Counter Started)",
+    "vurun": r"hammerdb>\s*(?P<start>vurun)\b|^[^#]{0,40}?\b(?P<script>vurun)\b",
+    "Counter Started": r"Transaction (?P<script>Counter Started)",
     "ALL VIRTUAL": r"(?P<close>ALL VIRTUAL USERS COMPLETE)",
     "vudestroy": r"(?P<close>vudestroy)",
     "rampup": rf"Beginning rampup time of\s*(?P<rampup>{NUMBER})",
@@ -75,7 +78,7 @@ _RULES = {
     "refresh": rf"(?P<refresh>New|Old) Sales refresh complete in (?P<seconds>{NUMBER})",
 }
 _COUNTER = re.compile(
-    rf"(?:^|[|>\]]\s*|^(?P<iso>\d{{4}}-\d\d-\d\d[T ]\d\d:\d\d:\d\d)\S{{0,12}}\s+)"
+    rf"(?:^|[|>\]]\s*)"
     rf"(?P<count>{NUMBER})\s*(?P<db>{_DATABASE})\s*(?P<unit>tpm|qph)"
     r"\s*(?:@\s*(?P<date>.{0,60}))?$"
 )
@@ -111,16 +114,26 @@ def seconds_of_date(text: str) -> float | None:
 
 
 class LogReader:
-    """Reads lines of text and fills the runs they are about."""
+    """Reads lines of text and fills the runs they are about.
+
+    Attributes
+    ----------
+    date : str
+        When the next line was printed, as far as a logger wrote it in front of it.
+    """
 
     def __init__(self, collector: Collector) -> None:
         self._collector = collector
+        self.date = ""
         self._rules = [(needle, re.compile(pattern)) for needle, pattern in _RULES.items()]
         self._handlers: dict[str, Callable[[int, re.Match[str]], object]] = {
             "version": lambda line, match: collector.see_version(match["version"]),
             "kind": self._log_begins,
             "log_time": self._log_time,
-            "start": lambda line, match: collector.end_text_run(),
+            "start": lambda line, match: collector.start(line, match["start"]),
+            "script": lambda line, match: collector.end_text_run(),
+            "banner": lambda line, match: collector.start(line, match["banner"]),
+            "schema": lambda line, match: collector.started.clear(),
             "close": self._close,
             "rampup": self._rampup,
             "measuring": lambda line, match: self._enter(line, MEASUREMENT),
@@ -306,7 +319,7 @@ class LogReader:
         if match is None or count is None:
             return
         draft = self._collector.text_run(line)
-        seconds = seconds_of_date(match["date"] or match["iso"] or "")
+        seconds = seconds_of_date(match["date"] or self.date)
         draft.database = draft.database or database_name(match["db"])
         draft.counts.name = draft.counts.name or f"{match['db']} {match['unit']}"
         draft.benchmark = draft.benchmark or ("tproch" if match["unit"] == "qph" else "")

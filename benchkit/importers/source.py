@@ -30,10 +30,19 @@ _ANSI = re.compile("\x1b(?:\\[[0-9;?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of a file, without its end and without colours."""
+    """One line of a file, without its end and without colours.
+
+    Parameters
+    ----------
+    number : int
+    text : str
+    is_ended : bool
+        False for a last line without a line end: a file that was cut has one.
+    """
 
     number: int
     text: str
+    is_ended: bool = True
 
 
 def read_lines(path: str | os.PathLike[str]) -> Iterator[Line]:
@@ -70,7 +79,7 @@ def _lines(file: BinaryIO) -> Iterator[Line]:
             number += 1
             yield Line(number, _ANSI.sub("", piece[:LINE_MAX]))
     if rest:
-        yield Line(number + 1, _ANSI.sub("", rest))
+        yield Line(number + 1, _ANSI.sub("", rest), is_ended=False)
 
 
 def _decoded(file: BinaryIO) -> Iterator[str]:
