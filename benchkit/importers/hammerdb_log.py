@@ -75,6 +75,8 @@ _RULES = {
     "query set": rf"Completed (?P<sets>\d{{1,6}}) query set\(s\) in (?P<seconds>{NUMBER}) sec",
     "Geometric": rf"Geometric mean of query times returning rows \((?P<rows>\d{{1,3}})\) is "
     rf"(?P<geomean>{NUMBER})",
+    "QphH": rf"QphH(?:@\w{{1,20}})?\s*[:=]?\s*(?P<qphh>{NUMBER})|"
+    rf"(?P<qphh_first>{NUMBER})\s*QphH\b",
     "refresh": rf"(?P<refresh>New|Old) Sales refresh complete in (?P<seconds>{NUMBER})",
 }
 _COUNTER = re.compile(
@@ -162,6 +164,8 @@ class LogReader:
             "sets": self._query_sets,
             "geomean": self._geometric_mean,
             "refresh": self._refresh,
+            "qphh": self._composite,
+            "qphh_first": self._composite,
         }
 
     def feed(self, line: int, text: str) -> None:
@@ -362,6 +366,11 @@ class LogReader:
     def _refresh(self, line: int, match: re.Match[str]) -> None:
         row = {"refresh": match["refresh"], "seconds": number(match["seconds"])}
         self._aside(line, match, "refreshes", row)
+
+    def _composite(self, line: int, match: re.Match[str]) -> None:
+        found = number(match["qphh"] or match["qphh_first"])
+        if found is not None:
+            self._query_run(line).extra.setdefault("qphh", found)
 
     def _aside(self, line: int, match: re.Match[str], name: str, row: Mapping[str, object]) -> None:
         draft = self._query_run(line)

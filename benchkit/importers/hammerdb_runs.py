@@ -27,8 +27,8 @@ ROWS_MAX = 400_000
 """Rows of any kind that are kept of one file: counters, queries, a computer's load."""
 
 _MEASURED = (
-    "nopm", "tpm", "tproch_", "timing", "queries", "query_sets", "geometric_means", "refreshes",
-    "etprof_",
+    "nopm", "tpm", "tproch_", "timing", "queries", "query_sets", "geometric_means", "qphh",
+    "refreshes", "etprof_",
 )  # fmt: skip
 _RUNS_MAX = 10_000
 _PROBLEMS_MAX = 1000
