@@ -137,7 +137,9 @@ class Comparison:
     def title(self) -> str:
         """What is compared, in which unit, and which direction is better."""
         metric = self.metric
-        return f"{metric.name}: {metric.axis_label}, {metric.direction}"
+        what = dict.fromkeys((metric.axis_label, metric.direction))
+        what.pop(metric.name, None)
+        return f"{one_line(metric.name)}: {', '.join(what)}"
 
     @property
     def subtitle(self) -> str:

@@ -62,7 +62,7 @@ class Metric:
     def direction(self) -> str:
         """``"higher is better"``, ``"lower is better"`` or that it is not known which."""
         if self.higher_is_better is None:
-            return "unknown which is better"
+            return "unit and better direction unknown"
         return "higher is better" if self.higher_is_better else "lower is better"
 
     @property

@@ -219,7 +219,8 @@ def _iterations(labels: Sequence[str], values: _Values, threads: int) -> Section
             for column in columns
         )
         rows.append((f"iteration {number + 1}", *cells))
-    title = f"{values.metric.name}, {threads_text(threads)} threads ({values.metric.shown_unit})"
+    unit = f" ({values.metric.shown_unit})" if values.metric.unit else ""
+    title = f"{values.metric.name}, {threads_text(threads)} threads{unit}"
     return Section(title, ("", *labels), tuple(rows))
 
 
@@ -260,7 +261,7 @@ def _difference_section(
 
 
 def _described(metric: Metric) -> str:
-    return f"{metric.name}, {metric.axis_label}, {metric.direction}"
+    return ", ".join(dict.fromkeys((metric.name, metric.axis_label, metric.direction)))
 
 
 def _cell(value: float, decimals: int, absent: str = MISSING) -> str:

@@ -40,7 +40,7 @@ font:14px/1.45 system-ui,sans-serif}
 .benchkit table{border-collapse:collapse;font-variant-numeric:tabular-nums}
 .benchkit th,.benchkit td{padding:.3em .8em;border-bottom:1px solid var(--line);
 text-align:right;vertical-align:top;white-space:pre}
-.benchkit th{background:var(--head);white-space:normal;min-width:6em;max-width:18em;
+.benchkit th{background:var(--head);white-space:normal;min-width:4em;max-width:18em;
 overflow-wrap:anywhere}
 .benchkit th:first-child,.benchkit td:first-child{text-align:left}
 .benchkit .information th,.benchkit .information td{text-align:left}
@@ -88,7 +88,8 @@ def write_markdown(
     for section in sections:
         parts.append(f"## {escape_markdown(section.title)}")
         if section.header:
-            rule = ["---", *["---:"] * (len(section.header) - 1)]
+            side = "---" if section.header[0] in _INFORMATION else "---:"
+            rule = ["---", *[side] * (len(section.header) - 1)]
             rows = [_markdown_row(map(_markdown_cell, row)) for row in section.rows]
             head = _markdown_row(map(_markdown_cell, section.header))
             parts.append("\n".join([head, _markdown_row(rule), *rows]))

@@ -13,6 +13,8 @@ HEAD_LINES = 200
 """Lines that are looked at to learn a prefix."""
 
 _LINES_MIN = 5
+"""Of fewer, only an indentation is learned."""
+
 _CENTRAL = 10
 """One line in so many may be without the prefix, at either end of the sorted lines."""
 
@@ -83,7 +85,7 @@ def date_in(prefix: str) -> str:
 def _learn(lines: Sequence[str], own: re.Pattern[str]) -> re.Pattern[str] | None:
     """Return a pattern of what nearly all lines begin with; None where that is nothing."""
     shapes = sorted(_DIGITS.sub(_DIGIT, line[:_LENGTH_MAX]) for line in lines if line.strip())
-    if len(shapes) < _LINES_MIN:
+    if len(shapes) < 2:
         return None
     few = len(shapes) // _CENTRAL
     shape = commonprefix([shapes[few], shapes[-1 - few]])
@@ -91,6 +93,8 @@ def _learn(lines: Sequence[str], own: re.Pattern[str]) -> re.Pattern[str] | None
         shape = shape[: match.start()]
     ends = [match.end() for match in _DELIMITER.finditer(shape)]
     if not ends or _ONLY_NUMBERS.fullmatch(shape):
+        return None
+    if len(shapes) < _LINES_MIN and not shape.isspace():
         return None
     shape = shape[: ends[-1]]
     words = shape.rstrip()  # the rest may be the lines' own indentation
