@@ -1,10 +1,13 @@
 """HammerDB's files with something in front of each line, cut, and with runs that never ended."""
 
+import json
+
 import hammerdb_writer as writer
 import pytest
 from hammerdb_reading import RATES, assert_timing, only, read, triples
 from hammerdb_writer import Run, dumped, figures
 
+from benchkit import from_hammerdb
 from benchkit.errors import BenchkitError
 from benchkit.importers.detect import read_file
 from benchkit.importers.hammerdb import parse
@@ -32,6 +35,7 @@ PREFIXES = [
     "INFO:root:",
     "hammerdb-1  | ",
     "@@host17@@ ",
+    "    17\t",
     "\t",
 ]
 
@@ -196,3 +200,73 @@ def test_profile_with_a_damaged_number_has_it_missing(tmp_path):
     assert "p99_ms" not in found.runs[0].extra["timing"]["NEWORD"]
     assert_timing({"PAYMENT": found.runs[0].extra["timing"]["PAYMENT"], "NEWORD": {"p75_ms": 0}},
                   {"PAYMENT": figures()["PAYMENT"], "NEWORD": {"p75_ms": 0}})  # fmt: skip
+
+
+# Forms that were read as nothing, or as less than they are
+
+
+@pytest.mark.parametrize("document", [
+    writer.job_results({"A" * 24: Run(users=8)}),
+    writer.job_timing(Run(timing=figures())),
+    writer.job_report(Run(users=8)),
+])  # fmt: skip
+def test_job_document_on_one_line_is_known(document, tmp_path):
+    path = text_file(tmp_path, json.dumps(document))
+    (run,) = read_file(path, _formats()).runs
+    assert run.metrics or run.extra["timing"]
+
+
+def test_numbers_of_a_job_need_no_quotes():
+    row = {"db": "MariaDB", "bm": "TPC-C", "activevu": 8, "nopm": 49930, "tpm": 116235}
+    found = only([json.dumps({"A" * 24: row})])
+    assert (found.threads, found.metrics) == (8, {"nopm": 49930, "tpm": 116235})
+
+
+@pytest.mark.parametrize(
+    "words", ["10 Virtual Users configured", "10 Active Virtual Users configured"]
+)
+def test_virtual_users_of_every_release_are_read(words):
+    lines = [f"Vuser 1:{words}", f"Vuser 1:{writer.result(Run(), old_order=True)}"]
+    assert triples(read(lines)) == [(10, 42333, 98385)]
+
+
+def test_result_of_nothing_is_kept_and_flagged():
+    found = only([f"Vuser 1:{writer.result(Run(nopm=0, tpm=0))}"])
+    assert (found.metrics, found.warnings) == (
+        {"nopm": 0, "tpm": 0},
+        ("no transaction was counted",),
+    )
+
+
+# TPROC-H
+
+
+def queries(seconds, geomean, user=1):
+    return [
+        f"Vuser {user}:Completed 1 query set(s) in {seconds} seconds",
+        f"Vuser {user}:Geometric mean of query times returning rows (21) is {geomean}",
+    ]
+
+
+def test_query_sets_and_their_geometric_mean_are_metrics():
+    found = only(["Vuser 1:query 14 completed in 7.3 seconds", *queries(351, 2.33463)])
+    assert found.workload.endswith(":tproch")
+    assert found.metrics == {"query_set_time": 351, "query_time_geomean": 2.33463}
+
+
+def test_several_users_take_as_long_as_the_slowest():
+    found = only([line for user in (1, 2, 3) for line in queries(300 + user, 2.0**user, user)])
+    assert (found.threads, found.metrics["query_set_time"]) == (3, 303)
+    assert found.metrics["query_time_geomean"] == pytest.approx(4.0)
+
+
+@pytest.mark.parametrize("text", ["QphH@100 = 123,456.7", "QphH: 123456.7", "123456.7 QphH"])
+def test_composite_that_is_printed_is_a_metric(text):
+    assert only([*queries(351, 2.5), text]).metrics["qphh"] == 123456.7
+
+
+def test_query_times_are_compared_in_seconds(tmp_path):
+    path = text_file(tmp_path, "\n".join(queries(351, 2.5)) + "\n")
+    text = repr(from_hammerdb(path, tmp_path / "study").compare("query_set_time"))
+    assert "query_set_time: query set time (s), lower is better" in text
+    assert "351.0" in text

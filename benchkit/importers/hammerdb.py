@@ -43,8 +43,8 @@ _SIGNS: dict[str, tuple[tuple[str, float], ...]] = {
     ),
     JOB: (
         (r'"hammerdb-job-report-v1"', 1.0),
-        (r'^\s*"(TEST RESULT : System|Jobid has no)', 0.97),
-        (r'^\s*"(activevu|p99_ms|usr%)"\s*:|^\s*\{?"\w[\w ]* tpm"\s*:\s*\{', 0.97),
+        (r'^\s*"TEST RESULT : System|"Jobid has no (test result|timing data)', 0.97),
+        (r'"(activevu|p99_ms|usr%)"\s*:|^\s*\{?"\w[\w ]* tpm"\s*:\s*\{', 0.97),
         (r'^\s*\[.*"TEST RESULT : System', 0.97),
         (r"^TPROC-C Jobs\s*$", 0.97),
     ),

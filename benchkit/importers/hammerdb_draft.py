@@ -272,6 +272,8 @@ def _metrics(draft: Draft, extra: dict[str, object]) -> dict[str, float]:
             extra[name] = value
             draft.warn(f"{name} {value:.17g} cannot be: not a count of transactions")
     metrics.update(_query_metrics(draft))
+    if metrics and not any(metrics.get(name, 0) for name in ("nopm", "tpm")) and draft.has_result:
+        draft.warn("no transaction was counted")
     if "nopm" in metrics and "tpm" in metrics and metrics["tpm"] < metrics["nopm"]:
         draft.warn(
             f"tpm {metrics['tpm']:g} is below nopm {metrics['nopm']:g}, "

@@ -51,8 +51,8 @@ _RULES = {
     "Rampup": r"(?P<measuring>Rampup complete)",
     "Timing test": rf"Timing test period of\s*(?P<duration>{NUMBER})",
     "Test complete": r"(?P<drain>Test complete)",
-    "Active": r"(?P<active>\d{1,9})\s*Active Virtual Users? configured|"
-    r"(?P<vu>\d{1,9})\s*VU\s*\*\s*\d{1,9}\s*AC\s*=\s*(?P<sessions>\d{1,9})\s*Active Sessions",
+    "Virtual User": r"(?P<active>\d{1,9})\s*(?:Active )?Virtual Users? configured",
+    "Active": r"(?P<vu>\d{1,9})\s*VU\s*\*\s*\d{1,9}\s*AC\s*=\s*(?P<sessions>\d{1,9})\s*Active Sessions",
     "Created": r"(?P<created>\d{1,9}) Virtual Users? Created(?P<monitor> with Monitor)?",
     "vuset vu": r"vuset vu (?P<vuset>\d{1,9})",
     "Virtual Users =": r"Virtual Users = (?P<vuset>\d{1,9})",
@@ -227,12 +227,13 @@ class LogReader:
         draft = self._collector.text_run(line)
         if draft.has_result and not draft.reopened:
             draft = self._collector.next_run(line)
-        users = whole(match["active"] or match["vu"])
+        found = match.groupdict()
+        users = whole(found.get("active") or found.get("vu"))
         if draft.threads is not None and users != draft.threads:
             draft.warn(f"{draft.threads} virtual users in one place and {users} in another")
         draft.threads = users if draft.threads is None else draft.threads
-        if match["sessions"] is not None:
-            draft.extra.setdefault("active_sessions", whole(match["sessions"]))
+        if found.get("sessions") is not None:
+            draft.extra.setdefault("active_sessions", whole(found["sessions"]))
 
     def _rampup(self, line: int, match: re.Match[str]) -> None:
         draft = self._collector.text_run(line)

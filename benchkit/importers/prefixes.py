@@ -33,6 +33,7 @@ _LEVEL = (
 )
 _STREAM = r"std(?:out|err) [FP]"
 _KNOWN = re.compile(rf"(?:{_STAMP}|{_LEVEL}|{_STREAM})(?:\s*[|:>]\s?|\s+-\s+|\s+|$)")
+_NUMBERED = re.compile(r" *\d{1,7}\t")
 _QUOTED = re.compile(r"(?:>\s?)+")
 _DIGITS = re.compile(r"\d+")
 _DIGIT = "\0"
@@ -51,11 +52,12 @@ class Prefixes:
     own : pattern
         What the format's own lines have in them; no prefix goes beyond the first match.
     is_quotable : bool
-        Whether lines may be quoted with ``>``; not where the format's own begin with it.
+        Whether lines may be quoted with ``>``. Otherwise, because the format's own begin with
+        that, they may be numbered as ``cat -n`` does it.
     """
 
     def __init__(self, head: Sequence[str], own: re.Pattern[str], is_quotable: bool) -> None:
-        self._is_quotable = is_quotable
+        self._sign = _QUOTED if is_quotable else _NUMBERED
         self._learned: re.Pattern[str] | None = None
         self._learned = _learn([self.split(text)[1] for text in head[:HEAD_LINES]], own)
 
@@ -63,7 +65,7 @@ class Prefixes:
         """Return what stands in front of a line, and the line."""
         rest = text
         for _ in range(5):
-            match = _KNOWN.match(rest) or (self._is_quotable and _QUOTED.match(rest)) or None
+            match = _KNOWN.match(rest) or self._sign.match(rest)
             if match is None or not match.end():
                 break
             rest = rest[match.end() :]
