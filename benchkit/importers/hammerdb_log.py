@@ -52,7 +52,8 @@ _RULES = {
     "Timing test": rf"Timing test period of\s*(?P<duration>{NUMBER})",
     "Test complete": r"(?P<drain>Test complete)",
     "Virtual User": r"(?P<active>\d{1,9})\s*(?:Active )?Virtual Users? configured",
-    "Active": r"(?P<vu>\d{1,9})\s*VU\s*\*\s*\d{1,9}\s*AC\s*=\s*(?P<sessions>\d{1,9})\s*Active Sessions",
+    "Active": r"(?P<vu>\d{1,9})\s*VU\s*\*\s*\d{1,9}\s*AC\s*="
+    r"\s*(?P<sessions>\d{1,9})\s*Active Sessions",
     "Created": r"(?P<created>\d{1,9}) Virtual Users? Created(?P<monitor> with Monitor)?",
     "vuset vu": r"vuset vu (?P<vuset>\d{1,9})",
     "Virtual Users =": r"Virtual Users = (?P<vuset>\d{1,9})",
