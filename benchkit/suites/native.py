@@ -13,11 +13,11 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
 from benchkit._core import Connection, Driver, Histogram, Program, draw, load
-from benchkit.errors import DatabaseError, RunError
+from benchkit.errors import DatabaseError
 from benchkit.hlog import format_header, format_line
 from benchkit.plan import PlannedRun
 from benchkit.server import Server
-from benchkit.suites import parts
+from benchkit.suites import existing, parts
 from benchkit.version import get_version
 from benchkit.workloads import Workload
 from benchkit.workloads.model import Table
@@ -139,11 +139,14 @@ def ensure_loaded(server: Server, order: LoadOrder, on_rows: Callable[[int], Non
     Raises
     ------
     RunError
-        When a database of that name exists that benchkit did not make.
+        When a database of that name exists that benchkit did not make, or one that is to be
+        used as it is does not fit.
     DatabaseError
         When the server refuses something.
     """
     database = order.database
+    if order.workload.existing:
+        return _use_existing(server, order)
     with server.session() as admin:
         marker = _read_marker(admin, database)
         if marker and marker.key == order.key and not order.workload.fresh_data:
@@ -169,6 +172,16 @@ def ensure_loaded(server: Server, order: LoadOrder, on_rows: Callable[[int], Non
         loaded = Load(database, rows, seconds, sums, rows_before=before.lines)
         _write_marker(admin, order.key, loaded)
     return loaded
+
+
+def _use_existing(server: Server, order: LoadOrder) -> Load:
+    """Check a database that somebody else made; nothing is loaded, and it is never dropped."""
+    workload = order.workload
+    with server.session() as admin:
+        warehouses = existing.count_warehouses(workload)
+        names = existing.procedure_names(workload)
+        existing.check_schema(admin, workload.existing, warehouses, names)
+        return Load(workload.existing, order.rows, 0.0, _checksums(admin, order), reused=True)
 
 
 def drop_data(server: Server, data_id: str) -> None:
@@ -197,14 +210,11 @@ def _read_marker(admin: Connection, database: str) -> _Marker | None:
     )
     if not found:
         return None
-    tables = _table_names(admin, database)
+    tables = existing.table_names(admin, database)
     if not tables:  # nobody's data: a load was killed before its first table
         return _UNFINISHED
     if MARKER not in tables:
-        raise RunError(
-            f"the server has a database {database!r} that benchkit did not make; "
-            "rename or drop it, or use another server"
-        )
+        raise existing.refuse_foreign(database, tables)
     rows = admin.query(f"SELECT load_key, facts FROM `{database}`.{MARKER}")
     if not rows:
         return _UNFINISHED
@@ -212,18 +222,10 @@ def _read_marker(admin: Connection, database: str) -> _Marker | None:
     return _Marker(key, json.loads(facts)) if facts else _Marker("", {}, key)
 
 
-def _table_names(admin: Connection, database: str) -> list[str | None]:
-    rows = admin.query(
-        "SELECT table_name FROM information_schema.tables "
-        f"WHERE table_schema = '{database}' AND table_type = 'BASE TABLE'"
-    )
-    return [name for (name,) in rows]
-
-
 def _drop(admin: Connection, database: str) -> None:
     """Drop a database, its marker last: if that is cut short, it is still known as ours."""
     admin.query("SET SESSION foreign_key_checks = 0")
-    for name in _table_names(admin, database):
+    for name in existing.table_names(admin, database):
         if name != MARKER:
             admin.query(f"DROP TABLE `{database}`.`{name}`")
     admin.query(f"DROP DATABASE `{database}`")

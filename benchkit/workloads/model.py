@@ -10,6 +10,7 @@ as far as can be told without a server.
 
 import hashlib
 import json
+import re
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -199,6 +200,9 @@ class Workload:
         Statements that run once when all tables are loaded, in order: CREATE PROCEDURE, ANALYZE.
     database_options : str
         What follows the name in CREATE DATABASE, such as ``CHARACTER SET latin1``.
+    existing : str
+        A database that holds a TPROC-C schema already, to be used as it is: nothing is loaded,
+        and runs change it. Empty to load one's own.
     """
 
     identity: str
@@ -210,6 +214,7 @@ class Workload:
     parameters: tuple[tuple[str, object], ...] = ()
     routines: tuple[str, ...] = ()
     database_options: str = ""
+    existing: str = ""
 
     def __post_init__(self) -> None:
         owner = f"workload {check.read_text('Workload', 'identity', self.identity)!r}"
@@ -229,12 +234,24 @@ class Workload:
         )
         object.__setattr__(self, "parameters", parameters)
         check.check_different(owner, "tables", [t.name for t in self.tables])
-        if self.database_options:
-            check.read_text(owner, "database_options", self.database_options)
+        for name in ("database_options", "existing"):
+            if getattr(self, name):
+                check.read_text(owner, name, getattr(self, name))
+        self._check_existing(owner)
         try:
             _core.Program(self.spec())
         except WorkloadError as error:
             raise WorkloadError(f"{owner}: {error}") from None
+
+    def _check_existing(self, owner: str) -> None:
+        if not self.existing:
+            return
+        if not re.fullmatch(r"[A-Za-z0-9_$-]{1,64}", self.existing):
+            check.refuse(owner, "existing", "the name of a database", self.existing)
+        if "warehouse" not in (table.name for table in self.tables):
+            raise WorkloadError(f"{owner}: existing is for workloads on TPROC-C's tables")
+        if self.fresh_data:
+            raise WorkloadError(f"{owner}: fresh_data loads, so that existing cannot be used")
 
     @property
     def name(self) -> str:
@@ -262,8 +279,8 @@ class Workload:
         """Return a hash of all that this workload does, as 64 hexadecimal digits."""
         tables = [_table_spec(table) for table in self.tables]
         whole = [self.identity, self.spec(), tables, self.fresh_data]
-        if self.routines or self.database_options:
-            whole += [self.routines, self.database_options]
+        if self.routines or self.database_options or self.existing:
+            whole += [self.routines, self.database_options, self.existing]
         return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()
 
 
