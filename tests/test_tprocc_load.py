@@ -1,7 +1,6 @@
 """TPROC-C's tables as they are loaded: definitions, counts, values, and schemas of others."""
 
 import os
-import re
 from dataclasses import replace
 
 import numpy as np
@@ -11,9 +10,9 @@ from processes import start_script
 from scipy import stats
 
 from benchkit._core import draw
-from benchkit.errors import RunError, WorkloadError
+from benchkit.errors import RunError
 from benchkit.generators import last_name
-from benchkit.suites import existing, parts
+from benchkit.suites import existing
 from benchkit.suites.native import LoadOrder, drop_data, ensure_loaded
 from benchkit.workloads import Transaction, Workload
 from benchkit.workloads import tprocc_data as data
@@ -113,71 +112,6 @@ def test_killed_load_is_gone_on_with_to_the_same_checksums(server, tables):
     assert loaded.checksums == tables.loaded.checksums
     assert loaded.rows == tables.loaded.rows
     assert loaded.rows_before > 0
-
-
-# Definitions
-
-
-def test_tables_are_defined_as_hammerdb_defines_them(hammerdb, data_file):
-    made = [hammerdb.query(f"SHOW CREATE TABLE {name}")[0][1] for name in schema.TABLES]
-    assert ";\n".join(made) + ";\n" == data_file("tprocc_hammerdb6.sql")
-
-
-@pytest.fixture
-def data_file():
-    folder = os.path.join(os.path.dirname(__file__), "data")
-
-    def read(name):
-        with open(os.path.join(folder, name)) as file:
-            return file.read()
-
-    return read
-
-
-def test_spec_has_exact_amounts_and_no_needless_null(spec):
-    described = spec.query(
-        "SELECT table_name, column_name, column_type FROM information_schema.columns "
-        f"WHERE table_schema = '{spec.loaded.database}' AND table_name NOT LIKE 'benchkit%' "
-        "AND (is_nullable = 'YES' OR column_name = 'ol_amount') "
-    )
-    assert sorted(described) == [
-        ("order_line", "ol_amount", "decimal(6,2)"),
-        ("order_line", "ol_delivery_d", "datetime"),
-        ("orders", "o_carrier_id", "int(11)"),
-    ]
-
-
-def create(scratch, name, **options):
-    scratch.query(schema.create_table(schema.Schema(**options), name))
-    return scratch.query(f"SHOW CREATE TABLE {name}")[0][1]
-
-
-@pytest.mark.parametrize(
-    ("flavour", "warehouses", "partitions"),
-    [("hammerdb6", 199, 0), ("hammerdb6", 200, 2), ("hammerdb6", 1000, 10)]
-    + [("spec", 199, 2), ("spec", 100, 0)],
-)
-def test_order_lines_are_partitioned_from_some_number_of_warehouses_on(
-    scratch, flavour, warehouses, partitions
-):
-    made = create(scratch, "order_line", warehouses=warehouses, flavour=flavour, partitions=True)
-    assert ("PARTITION BY HASH (`ol_w_id`)" in made) == bool(partitions)
-    found = re.search(r"PARTITIONS (\d+)", made)
-    assert int(found[1] if found else 0) == partitions
-
-
-def test_history_may_have_an_invisible_primary_key(scratch):
-    made = schema.Schema(1, history_pk=True)
-    (history,) = (table for table in data.tables(made) if table.name == "history")
-    assert "`id` bigint(20) NOT NULL INVISIBLE AUTO_INCREMENT" in create(
-        scratch, "history", warehouses=1, history_pk=True
-    )
-    assert draw(dict(history.columns)["id"].spec(), 3).tolist() == [1, 2, 3]
-    scratch.query("INSERT INTO history VALUES (1, 1, 1, 1, 1, NOW(), 1, 'a')")
-
-
-def test_engine_is_the_one_asked_for(scratch):
-    assert "ENGINE=Aria" in create(scratch, "item", warehouses=1, storage_engine="Aria")
 
 
 # Counts
@@ -375,13 +309,6 @@ def test_last_names_follow_the_number_of_the_customer_then_nurand(tables):
     assert reference.chi_square_p(last[:, 1000:].flatten(), np.roll(pmf, 9)) < P_VALUE
 
 
-def test_constants_of_last_names_are_as_far_apart_as_the_specification_wants():
-    load, run = (each["spec"] for each in (data.LAST_NAME_C_LOAD, data.LAST_NAME_C_RUN))
-    assert abs(run - load) in set(range(65, 120)) - {96, 112}
-    assert min(load, run) >= 0 and max(load, run) <= 255
-    assert data.LAST_NAME_C_LOAD["hammerdb6"] == data.LAST_NAME_C_RUN["hammerdb6"] == 123
-
-
 def test_texts_look_as_they_should(tables):
     zip_code = "[0-9]{4}11111"
     shapes = {
@@ -503,25 +430,3 @@ def test_schema_of_hammerdb_in_the_way_is_named_and_kept(server):
         ensure_loaded(server, order, ignore)
     assert server.query(f"SELECT COUNT(*) FROM {order.database}.item") == [("0",)]
     server.query(f"DROP DATABASE {order.database}")
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"existing": "a`b"}, "existing must be the name of a database"),
-        ({"existing": "tpcc", "fresh_data": True}, "fresh_data loads"),
-        ({"existing": "tpcc", "tables": ()}, "existing is for workloads on TPROC-C's tables"),
-    ],
-)
-def test_existing_that_cannot_be_used_is_refused(changes, message):
-    with pytest.raises(WorkloadError, match=message):
-        replace(workload("hammerdb6"), **changes)
-
-
-def test_parts_of_the_load_are_warehouses():
-    made = {t.name: t.parts for t in data.tables(schema.Schema(3))}
-    assert made["stock"] == ("s_w_id", 100_000)
-    assert {name for name, each in made.items() if each} == {
-        *("customer", "history", "stock", "orders", "new_order", "order_line")
-    }
-    assert parts.loads_in_parts(workload("spec"))
