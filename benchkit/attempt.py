@@ -143,7 +143,8 @@ def _observations(attempt: Attempt) -> dict[str, Any]:
         return {"measured_s": 0.0, "warmup_s": 0.0, "metrics": {}}
     metrics = observe.compute_metrics(result) | observe.compute_costs(result, attempt.monitored())
     if attempt.load is not None and not attempt.load.reused:
-        metrics["load_rows_per_s"] = attempt.load.rows / attempt.load.seconds
+        rows = attempt.load.rows - attempt.load.rows_before
+        metrics["load_rows_per_s"] = rows / attempt.load.seconds
     return {
         "measured_s": result["measured_s"],
         "warmup_s": result["warmup_s"],

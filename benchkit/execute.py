@@ -24,7 +24,7 @@ from benchkit.home import make_home, remove_abandoned, remove_home
 from benchkit.placement import placed_on
 from benchkit.plan import Plan, PlannedRun
 from benchkit.preflight import check_server, check_space
-from benchkit.progress import Progress, make_progress
+from benchkit.progress import LoadMeter, Progress, make_progress
 from benchkit.record import SERIES_DTYPE, RunRecord, Status
 from benchkit.server import Server
 from benchkit.store import StudyFolder
@@ -295,8 +295,9 @@ class _Bench:
         if attempt.run.workload.tables:
             self.bar.show_step("loading")
             order = _order_load(self.plan, self.hosting, attempt.run.workload)
+            meter = LoadMeter(order.rows, self.bar.show_step)
             with placed_on(self.hosting.conditions.load_cpus):
-                attempt.load = ensure_loaded(server, order, self._show_load(order))
+                attempt.load = ensure_loaded(server, order, meter)
             database = attempt.load.database
         self.bar.show_step("connecting")
         attempt.variables = server.variables()
@@ -313,10 +314,6 @@ class _Bench:
         if not result["error"]:
             attempt.after = server.status()
         return result
-
-    def _show_load(self, order: LoadOrder) -> Callable[[int], None]:
-        total = max(order.rows, 1)
-        return lambda rows: self.bar.show_step(f"loading {rows / total:.0%}")
 
     def _fail(self, attempt: Attempt, error: BenchkitError) -> Failure:
         """Keep what there is of a run that met an error, and say what it was."""

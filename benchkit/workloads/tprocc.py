@@ -73,6 +73,7 @@ def tprocc(options: TproccOptions) -> Workload:
         session=session_statements(options),
         routines=(*create_procedures(options.flavour), *ANALYZE),  # both modes share their data
         database_options=DATABASE_OPTIONS,
+        existing=options.existing,
         set_up=(*(SET_UP if options.procedures else ()), *set_up_steps(options)),
         choice="deck" if options.mix == "deck" else "weights",
     )

@@ -56,6 +56,12 @@ class TproccOptions:
         "the 'server' has it.",
         Limits(choices=("off", "on", "server")),
     )
+    existing: str = option(
+        "",
+        "A database that holds the schema already, made by HammerDB for example: nothing is "
+        "loaded, and runs change it. Its procedures are called as they are.",
+        Limits(pattern=r"[A-Za-z0-9_$-]{0,64}"),
+    )
     storage_engine: str = option(
         "InnoDB", "The tables' storage engine.", Limits(pattern=IDENTIFIER)
     )
