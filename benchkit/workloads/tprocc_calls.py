@@ -35,7 +35,7 @@ NOTHING = "nothing"
 SET_UP: tuple[Step, ...] = (Let(NOTHING, constant(0)),)
 """What the calls need before the first transaction."""
 
-# NEWORD's OUT parameters, in order. Without a number the order was rolled back.
+# NEWORD's OUT parameters, in order. With number 0 the order was rolled back.
 _ORDER: tuple[tuple[str, RegisterType], ...] = (
     ("discount", "text"),
     ("last", "text"),
@@ -44,7 +44,7 @@ _ORDER: tuple[tuple[str, RegisterType], ...] = (
     ("w_tax", "text"),
     ("o_id", "integer"),
 )
-_UNLESS_ORDERED = If("o_id", "==", None, (RolledBack(),))
+_UNLESS_ORDERED = If("o_id", "==", 0, (RolledBack(),))
 
 
 @dataclass(frozen=True, slots=True)

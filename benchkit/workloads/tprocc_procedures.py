@@ -4,8 +4,8 @@ Names, parameters and their order are HammerDB's in both flavours, so that eithe
 the same way. What they do is the flavour's: those of ``hammerdb6`` do what HammerDB 6 does, with
 every deviation from TPC-C, and cost the server as much; those of ``spec`` follow TPC-C 5.11.
 
-One thing is added to both: NEWORD returns NULL as the order's number when it rolled back, so
-that a client can count what the procedure does not report.
+One thing is added to both: NEWORD returns 0 as the order's number when it rolled back, so that a
+client can count what the procedure does not report.
 
 ======================  ====================================  ===================================
 ..                      hammerdb6                             spec
@@ -138,9 +138,9 @@ def _new_order(flavour: str) -> str:
   DECLARE item_data, stock_data VARCHAR(50);
   DECLARE dist_info, {_DIST_VARIABLES} CHAR(24);
   DECLARE EXIT HANDLER FOR SQLSTATE '23000'
-    BEGIN ROLLBACK; SET no_d_next_o_id = NULL; END;
+    BEGIN ROLLBACK; SET no_d_next_o_id = 0; END;
   DECLARE EXIT HANDLER FOR NOT FOUND
-    BEGIN ROLLBACK; SET no_d_next_o_id = NULL; END;
+    BEGIN ROLLBACK; SET no_d_next_o_id = 0; END;
   SELECT c_discount, c_last, c_credit, w_tax
     INTO no_c_discount, no_c_last, no_c_credit, no_w_tax
     FROM customer, warehouse
