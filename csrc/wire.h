@@ -52,8 +52,9 @@ struct wire {
     size_t to_skip; /* bytes of the last message that are still to be gone past */
     bool continues; /* and further packets of it */
     enum wire_expected expected;
-    uint64_t columns;     /* descriptions still to come */
-    struct wire_row *row; /* takes the first row; NULL: rows are skipped; borrowed */
+    uint64_t columns;      /* descriptions still to come */
+    struct wire_row *row;  /* takes the first row; NULL: rows are skipped; borrowed */
+    bool gives_parameters; /* the result set at hand is a CALL's OUT parameters */
     struct reply reply;
 };
 

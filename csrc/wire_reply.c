@@ -13,7 +13,8 @@
 
 enum {
     EOF_BYTES_MAX = 8, /* an EOF packet is shorter than any row that starts alike */
-    STATUS_MORE_RESULTS = 0x0008
+    STATUS_MORE_RESULTS = 0x0008,
+    STATUS_OUT_PARAMETERS = 0x1000
 };
 
 /* Read a length-encoded integer at *place, which moves behind it; at most `end`. */
@@ -85,9 +86,14 @@ static enum wire_expected after_columns(const struct wire *wire)
     return wire->ends_with_ok ? EXPECT_ROW : EXPECT_COLUMNS_END;
 }
 
+/* Behind OUT parameters the end of the CALL always comes: MySQL says so before their
+ * row, and has forgotten it behind. */
 static void end_result(struct wire *wire, unsigned status)
 {
-    wire->expected = status & STATUS_MORE_RESULTS ? EXPECT_RESULT : EXPECT_NOTHING;
+    bool goes_on = status & STATUS_MORE_RESULTS || wire->gives_parameters;
+
+    wire->expected = goes_on ? EXPECT_RESULT : EXPECT_NOTHING;
+    wire->gives_parameters = false;
 }
 
 /* A result set starts with a count of columns and, perhaps, whether they follow. */
@@ -149,9 +155,14 @@ static int read_column(struct wire *wire, const struct received *message,
 static int read_columns_end(struct wire *wire, const struct received *message,
                             struct error *error)
 {
-    (void)error;
-    if (is_end(wire, message))
-        wire->expected = EXPECT_ROW;
+    unsigned status;
+
+    if (!is_end(wire, message))
+        return 0;
+    if (read_end(wire, message, &status, error))
+        return -1;
+    wire->gives_parameters = status & STATUS_OUT_PARAMETERS;
+    wire->expected = EXPECT_ROW;
     return 0;
 }
 
@@ -189,6 +200,7 @@ void wire_expect_reply(struct wire *wire)
 {
     memset(&wire->reply, 0, sizeof wire->reply);
     wire->row = NULL;
+    wire->gives_parameters = false;
     wire->expected = EXPECT_RESULT;
 }
 
