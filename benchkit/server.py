@@ -41,8 +41,8 @@ class Server:
     ----------
     config : Config
         The server's options; its name is the server's name.
-    install : path-like, optional
-        A directory with server binaries; by default the system's.
+    install : Install or path-like, optional
+        The server's binaries, or the folder they are in; by default the system's.
     directory : path-like, optional
         Where data and log live, kept after `stop` and used again. By default a temporary
         directory below BENCHKIT_DATA or ``/var/tmp/benchkit-<uid>``, removed by `stop`.
