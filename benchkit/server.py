@@ -17,7 +17,7 @@ from benchkit.account import check_reachable, server_account
 from benchkit.config import Config, Value, private_options
 from benchkit.datadir import ServerDirectory
 from benchkit.errors import DatabaseError, ServerError
-from benchkit.install import Install, find_install
+from benchkit.install import Install, product_of
 from benchkit.instance import Instance, Launch
 
 
@@ -61,14 +61,14 @@ class Server:
     def __init__(
         self,
         config: Config,
-        install: str | os.PathLike[str] | None = None,
+        install: Install | str | os.PathLike[str] | None = None,
         directory: str | os.PathLike[str] | None = None,
         port: int | None = None,
         start_limit_s: float = 300.0,
     ) -> None:
         self.config = config
         self._options = private_options(config, port)
-        self._install_path = install
+        self._binaries = install if isinstance(install, Install) else Install(install)
         self._directory_path = None if directory is None else Path(directory).absolute()
         self._port = port
         self._start_limit_s = start_limit_s
@@ -138,7 +138,7 @@ class Server:
     @property
     def install_label(self) -> str:
         """Where the binaries come from, as far as it was said; or where the server is."""
-        return "system" if self._install_path is None else str(Path(self._install_path).absolute())
+        return self._binaries.label
 
     @cached_property
     def install(self) -> Install | None:
@@ -149,7 +149,7 @@ class Server:
         ServerError
             When there is no server, or not where it was said to be.
         """
-        return find_install(self._install_path)
+        return self._binaries.check()
 
     @property
     def endpoint(self) -> Endpoint:
@@ -233,7 +233,7 @@ class Server:
         """Return the server as a study runs it: in its own directory, else in this one."""
         return Server(
             self.config,
-            self._install_path,
+            self._binaries,
             self._directory_path or directory,
             self._port,
             self._start_limit_s,
@@ -285,8 +285,19 @@ class Server:
 
     @property
     def product(self) -> str:
-        """``MariaDB`` or ``MySQL``."""
-        return "MariaDB" if "mariadb" in self.version.lower() else "MySQL"
+        """``MariaDB``, ``MySQL`` or ``Percona Server``."""
+        return self.install.product if self.install else product_of(self.version)
+
+    @property
+    def binaries(self) -> str | None:
+        """Product and version of a private server's binaries; None where they are not usable.
+
+        A plan can be looked at where its servers are not; a start says what is wrong.
+        """
+        try:
+            return f"{self._binaries.product} {self._binaries.version}"
+        except ServerError:
+            return None
 
     def describe(self) -> dict[str, str | int | None]:
         """Return what the record of a run says about its server; never a password.
@@ -329,6 +340,7 @@ class _RunningServer(Server):
     def __init__(self, name: str, endpoint: Endpoint) -> None:
         super().__init__(Config(name))
         self._endpoint = endpoint
+        self._product = "unknown"
 
     @property
     def private(self) -> bool:
@@ -359,12 +371,22 @@ class _RunningServer(Server):
         try:
             with self.session() as connection:
                 self._version = connection.server_version
+                ((comment,),) = connection.query("SELECT @@version_comment")
+                self._product = product_of(f"{self._version} {comment}")
         except DatabaseError as error:
             user = self._endpoint.get("user")
             raise ServerError(
                 f"cannot log in to the server at {_place(self._endpoint)} as user "
                 f"{user or getpass.getuser()!r}: {error}"
             ) from error
+
+    @property
+    def product(self) -> str:
+        return self._product
+
+    @property
+    def binaries(self) -> str | None:
+        return None
 
     @property
     def install_label(self) -> str:

@@ -163,7 +163,12 @@ class Study:
             "name": self.name,
             "settings": grid.settings(),
             "servers": [
-                {"name": s.name, "config": s.config_sha12, "install": s.install}
+                {
+                    "name": s.name,
+                    "config": s.config_sha12,
+                    "install": s.install,
+                    "binaries": s.binaries,
+                }
                 for s in grid.setups
             ],
             "workloads": [
@@ -216,7 +221,7 @@ def _setups(servers: Sequence[Server]) -> tuple[Setup, ...]:
     directories = [server.directory for server in servers if server.directory]
     if len(set(directories)) < len(directories):
         raise StudyError("two servers have the same directory; each needs its own")
-    return tuple(Setup(s.name, s.config.sha12, s.install_label) for s in servers)
+    return tuple(Setup(s.name, s.config.sha12, s.install_label, s.binaries) for s in servers)
 
 
 def _workloads(workloads: Sequence[Workload]) -> tuple[Workload, ...]:
