@@ -16,6 +16,7 @@ from benchkit.errorlog import find_cause, find_unknown_option, read_tail
 from benchkit.errors import DatabaseError, ServerError
 from benchkit.install import MARIADB, Install
 from benchkit.maker import Maker
+from benchkit.placement import Cpus
 from benchkit.process import WatchedProcess
 from benchkit.watchdog import KILL, STOP
 
@@ -31,12 +32,13 @@ _INIT_OPTIONS = "init.cnf"
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """What to start: the server's name, its binaries, its options without file names."""
+    """What to start: the server's name, its binaries, its options without file names, where."""
 
     name: str
     install: Install
     options: dict[str, Value]
     limit_s: float
+    cpus: Cpus = ()
 
 
 class Instance:
@@ -151,7 +153,9 @@ class Instance:
         option_file = directory.write_options("server.cnf", options)
         self._log_start_byte = directory.error_log.stat().st_size
         command = [str(install.server), f"--defaults-file={option_file}"]
-        self._process = WatchedProcess.start(directory.order(command), directory.error_log)
+        self._process = WatchedProcess.start(
+            directory.order(command, self._launch.cpus), directory.error_log
+        )
         return self._await_answer(self._process)
 
     def _await_answer(self, process: WatchedProcess) -> str:

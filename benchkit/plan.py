@@ -37,6 +37,8 @@ class Setup:
         Of the rendered configuration.
     install : str or None
         Where the binaries are, or a running server is.
+    cpus : str
+        Where the server runs, such as ``"0-3"``; empty for anywhere.
     binaries : str or None
         Product and version of a private server, such as ``"MariaDB 11.8.9-MariaDB"``.
     """
@@ -44,6 +46,7 @@ class Setup:
     name: str
     config_sha12: str
     install: str | None
+    cpus: str = ""
     binaries: str | None = None
 
 
@@ -96,6 +99,7 @@ class PlannedRun:
             "transactions": self.timing.transactions,
             "warmup_s": self.timing.warmup_s,
             "seed": self.seed,
+            **({"cpus": self.setup.cpus} if self.setup.cpus else {}),
         }
 
     @property
