@@ -1,4 +1,4 @@
-"""Which of three servers reads fastest, and how many threads does it take?
+"""Compare three servers reading: which is fastest, and with how many threads.
 
 The system's MariaDB beside MariaDB 11.8 and MySQL 9.7, which are got from Debian's packages the
 first time: `sysbench oltp_read_only` from 4 to 128 threads. Prints the report as TAF lays it out.
