@@ -31,6 +31,7 @@ class Endpoint(TypedDict, total=False):
     socket: str | None
     user: str | None
     password: str | None
+    tls: bool
 
 
 class Server:
@@ -91,6 +92,8 @@ class Server:
         user: str | None = None,
         password: str | None = None,
         name: str | None = None,
+        *,
+        tls: bool = False,
     ) -> "Server":
         """Return a server that already runs; `start` and `stop` leave it as it is.
 
@@ -102,6 +105,8 @@ class Server:
             By default the name of the user who runs this, without a password.
         name : str, optional
             How it is called in tables; by default where it is.
+        tls : bool
+            Encrypt the connections, or fail. Whose the server's certificate is is not asked.
 
         Raises
         ------
@@ -109,6 +114,8 @@ class Server:
             When it cannot be reached or refuses the login.
         """
         endpoint = Endpoint(host=host, port=port or 0, socket=socket, user=user, password=password)
+        if tls:
+            endpoint["tls"] = True
         server = _RunningServer(name or _place(endpoint), endpoint)
         server.check_login()
         return server
