@@ -189,7 +189,12 @@ class Study:
             "name": self.name,
             "settings": grid.settings(),
             "servers": [
-                {"name": s.name, "config": s.config_sha12, "install": s.install}
+                {
+                    "name": s.name,
+                    "config": s.config_sha12,
+                    "install": s.install,
+                    "binaries": s.binaries,
+                }
                 for s in grid.setups
             ],
             "workloads": [
@@ -244,7 +249,8 @@ def _setups(servers: Sequence[Server]) -> tuple[Setup, ...]:
     if len(set(directories)) < len(directories):
         raise StudyError("two servers have the same directory; each needs its own")
     return tuple(
-        Setup(s.name, s.config.sha12, s.install_label, format_cpus(s.cpus)) for s in servers
+        Setup(s.name, s.config.sha12, s.install_label, format_cpus(s.cpus), s.binaries)
+        for s in servers
     )
 
 

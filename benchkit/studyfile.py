@@ -1,6 +1,6 @@
 """Studies as TOML files, for the command line; `EXAMPLE` is one.
 
-A server is private unless it has a table ``connect`` (host, port, socket, user; the password
+A server is private unless it has a table ``connect`` (host, port, socket, user, tls; the password
 comes from the environment variable BENCHKIT_PASSWORD, never from the file). Every other key is
 an argument of `Study`, of `Server`, or an option of the workload. Paths in the file are relative
 to the file's folder. What the values mean, and which are right, is not decided here.
@@ -94,7 +94,13 @@ _SERVER_KEYS = {
     "cpus": "a text",
     "connect": "a table",
 }
-_CONNECT_KEYS = {"host": "a text", "port": "an integer", "socket": "a text", "user": "a text"}
+_CONNECT_KEYS = {
+    "host": "a text",
+    "port": "an integer",
+    "socket": "a text",
+    "user": "a text",
+    "tls": "true or false",
+}
 
 
 def read_study(path: str | os.PathLike[str]) -> Study:
