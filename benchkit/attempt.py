@@ -9,6 +9,7 @@ from typing import Any
 
 from benchkit import observe
 from benchkit.plan import PlannedRun
+from benchkit.provenance import Start, without_secrets
 from benchkit.record import Factors, Json, RunRecord, Status
 from benchkit.suites.native import Load, NativeRun
 from benchkit.version import get_version
@@ -34,6 +35,8 @@ class Attempt:
         The data it runs on.
     before, after, variables : dict
         The server's status before and after the run, and its variables.
+    start : Start
+        How the server was started.
     """
 
     run: PlannedRun
@@ -42,13 +45,15 @@ class Attempt:
     before: dict[str, str] = field(default_factory=dict)
     after: dict[str, str] = field(default_factory=dict)
     variables: dict[str, str] = field(default_factory=dict)
+    start: Start = Start({})
     start_utc: str = field(default_factory=_utc_now)
     started_monotonic_ns: int = field(default_factory=time.monotonic_ns)
 
     @property
     def server_status(self) -> dict[str, Any]:
         """What ``status.json`` holds."""
-        return {"before": self.before, "after": self.after, "variables": self.variables}
+        variables = without_secrets(self.variables)
+        return {"before": self.before, "after": self.after, "variables": variables}
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +89,7 @@ def make_record(
             "end_utc": _utc_now(),
             "started_monotonic_ns": attempt.started_monotonic_ns,
         },
-        server=origin.server,
+        server={**origin.server, "config": attempt.start.facts},
         workload=_describe_workload(run),
         config_ref=origin.config_ref,
         env_ref=origin.env_ref,
@@ -112,7 +117,8 @@ def _observations(attempt: Attempt) -> dict[str, Any]:
     """Return the fields of a record that come from the driver."""
     result = attempt.native.result
     if result is None:
-        return {"measured_s": 0.0, "warmup_s": 0.0, "metrics": {}}
+        notes = attempt.start.warnings
+        return {"measured_s": 0.0, "warmup_s": 0.0, "metrics": {}, "warnings": notes}
     metrics = observe.compute_metrics(result)
     if attempt.load is not None and not attempt.load.reused:
         metrics["load_rows_per_s"] = attempt.load.rows / attempt.load.seconds
@@ -131,7 +137,7 @@ def _observations(attempt: Attempt) -> dict[str, Any]:
 
 def _warnings(attempt: Attempt, result: Mapping[str, Any]) -> tuple[str, ...]:
     """Say what a reader of the numbers should know."""
-    warnings = []
+    warnings = list(attempt.start.warnings)
     failed = sum(t["failed"] for t in result["transactions"])
     if not any(t["committed"] for t in result["transactions"]):
         warnings.append("no transaction was committed in the measurement")

@@ -17,6 +17,7 @@ from types import MappingProxyType
 
 from benchkit.errors import ConfigError, StudyWarning
 from benchkit.optionfile import OptionFile, read_option_file
+from benchkit.optionvalue import REDACTED, is_secret
 
 Scalar = str | int | float | bool | None
 Value = Scalar | tuple[Scalar, ...]
@@ -194,8 +195,8 @@ class Config:
 
     @property
     def sha12(self) -> str:
-        """The first 12 hexadecimal digits of the SHA-256 of `render()`."""
-        return hashlib.sha256(self.render().encode()).hexdigest()[:12]
+        """The first 12 hexadecimal digits of the SHA-256 of `render_stored()`."""
+        return hashlib.sha256(self.render_stored().encode()).hexdigest()[:12]
 
     def replace(self, name: str, **options: Value) -> "Config":
         """Return a configuration under a new name, with these options added or changed."""
@@ -207,6 +208,11 @@ class Config:
     def render(self) -> str:
         """Return the options as the text of an option file."""
         return render_options(self._options)
+
+    def render_stored(self) -> str:
+        """Return the text as it is stored: without passwords."""
+        shown = {k: REDACTED if is_secret(k) else v for k, v in self._options.items()}
+        return render_options(shown)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Config):
@@ -361,19 +367,31 @@ def _checked(name: str, value: Value | list[Scalar]) -> Value:
 
 def _value_text(name: str, value: Scalar) -> str:
     """Return a value as an option file writes it."""
-    if value is None:
-        return ""
+    if isinstance(value, Real) and not math.isfinite(value):
+        raise _bad_value(name, value)
+    if not isinstance(value, str):
+        return option_text(value, name)
+    if set(value) & set("\n\r\0"):
+        raise _bad_value(name, value)
+    return value if _PLAIN_VALUE.fullmatch(value) else f'"{value.translate(_ESCAPES)}"'
+
+
+def option_text(value: Scalar, name: str = "") -> str:
+    """Return a value as text, without quotes; empty for None."""
+    if value is None or isinstance(value, str):
+        return value or ""
     if isinstance(value, bool):
         # Not 1 and 0: an option with several words, gtid_mode say, counts them its own way.
         return "ON" if value else "OFF"
     if isinstance(value, Integral):
         return str(int(value))
-    if isinstance(value, Real) and math.isfinite(value):
+    if isinstance(value, Real):
         return repr(float(value))
-    if isinstance(value, str) and "\n" not in value and "\r" not in value and "\0" not in value:
-        plain = _PLAIN_VALUE.fullmatch(value)
-        return value if plain else f'"{value.translate(_ESCAPES)}"'
-    raise ConfigError(
+    raise _bad_value(name, value)
+
+
+def _bad_value(name: str, value: object) -> ConfigError:
+    return ConfigError(
         f"option {name} cannot be {value!r}: a value is one line of text, a finite number, "
         "True, False or None"
     )

@@ -23,6 +23,7 @@ from benchkit.home import make_home, remove_abandoned, remove_home
 from benchkit.plan import Plan, PlannedRun
 from benchkit.preflight import check_server, check_space
 from benchkit.progress import Progress, make_progress
+from benchkit.provenance import describe_start
 from benchkit.record import SERIES_DTYPE, RunRecord, Status
 from benchkit.server import Server
 from benchkit.store import StudyFolder
@@ -289,6 +290,7 @@ class _Bench:
             database = attempt.load.database
         self.bar.show_step("connecting")
         attempt.variables = server.variables()
+        attempt.start = describe_start(server, attempt.variables, self.folder)
         attempt.before = server.status()
         result = attempt.native.measure(server, database)
         if not result["error"]:
@@ -334,7 +336,7 @@ class _Bench:
         self, attempt: Attempt, status: Status, failure: dict[str, str] | None = None
     ) -> RunRecord:
         server = self.hosting.servers[attempt.run.setup.name]
-        config = self.folder.save_config(server.config.render()) if server.private else None
+        config = self.folder.save_config(server.config.render_stored()) if server.private else None
         origin = Origin(self.plan.study, server.describe(), config, self._env_ref)
         return make_record(attempt, origin, status, failure)
 

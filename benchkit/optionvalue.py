@@ -38,7 +38,7 @@ def normalise_option(name: str, value: str | None) -> Option:
     """Return an option as it is meant, however it is written."""
     key = name.strip().lower().replace("-", "_").removeprefix("loose_")
     text = _ON if value is None else _unquoted(value.strip())
-    meant = _meaning(text)
+    meant = meaning_of(text)
     for prefix, sense in _PREFIXES.items():
         if key.startswith(prefix) and meant in (_ON, _OFF):
             switched = sense if meant == _ON else _opposite(sense)
@@ -51,7 +51,8 @@ def _unquoted(text: str) -> str:
     return text[1:-1] if is_quoted else text
 
 
-def _meaning(text: str) -> str:
+def meaning_of(text: str) -> str:
+    """Return a value in the one form of all that mean the same: sizes, switches, numbers, words."""
     size = _SIZE.fullmatch(text)
     if size:
         return str(int(size[1]) << (10 * (" kmgtpe".index(size[2].lower()))))
@@ -66,3 +67,15 @@ def _meaning(text: str) -> str:
 
 def _opposite(switch: str) -> str:
     return _OFF if switch == _ON else _ON
+
+
+_SECRET = re.compile(r"(pass(word|wd|phrase)?|secret|token|sst_auth|filekey)$", re.IGNORECASE)
+_NO_SECRETS = ("disconnect_on_expired_password",)
+REDACTED = "(not stored)"
+"""What stands for a password in all that is stored."""
+
+
+def is_secret(name: str) -> bool:
+    """Tell whether an option, a variable or a property holds a password."""
+    key = name.replace("-", "_")
+    return _SECRET.search(key) is not None and key not in _NO_SECRETS
