@@ -16,7 +16,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from benchkit import host
+from benchkit import host, limits, storage
 from benchkit.attempt import Attempt, Origin, make_record
 from benchkit.errors import BenchkitError, DatabaseError, RunError, ServerError, StudyWarning
 from benchkit.home import make_home, remove_abandoned, remove_home
@@ -186,7 +186,7 @@ class _Bench:
     ready: bool = field(init=False, default=False)
     _current: Server | None = field(init=False, default=None)
     _admitted: set[str] = field(init=False, default_factory=set)
-    _env_ref: str | None = field(init=False, default=None)
+    _host: host.Facts = field(init=False, default_factory=dict)
 
     def __enter__(self) -> Self:
         return self
@@ -201,7 +201,7 @@ class _Bench:
 
     def prepare(self) -> None:
         """Make sure, before the first run, that every server new to the study can do its runs."""
-        self._env_ref = self.folder.save_environment(host.facts())
+        self._host = {**host.facts(), **limits.facts()}
         self._check_space()
         known = {record.factors.server for record in self.stored}
         new = dict.fromkeys(r.setup.name for r in self.todo if r.setup.name not in known)
@@ -337,7 +337,9 @@ class _Bench:
     ) -> RunRecord:
         server = self.hosting.servers[attempt.run.setup.name]
         config = self.folder.save_config(server.config.render_stored()) if server.private else None
-        origin = Origin(self.plan.study, server.describe(), config, self._env_ref)
+        disk = {} if server.directory is None else storage.facts(server.directory)
+        environment = self.folder.save_environment({**self._host, **disk})
+        origin = Origin(self.plan.study, server.describe(), config, environment)
         return make_record(attempt, origin, status, failure)
 
 
