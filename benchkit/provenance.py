@@ -28,8 +28,8 @@ class Start:
     facts : mapping
         origin, source, included and changed, as `config.Provenance` has them but for the
         folders; run_file and run_file_ref: the file that the server read, by name and by its
-        place in the study's folder; ineffective: options that did not take effect. Empty for a
-        server that somebody else runs.
+        place in the study's folder; malloc: the server's own; ineffective: options that did not
+        take effect. Empty for a server that somebody else runs.
     warnings : tuple of str
         The same for people.
     """
@@ -67,6 +67,7 @@ def describe_start(server: Server, variables: Json, folder: StudyFolder) -> Star
         "changed": list(provenance.changed),
         "run_file": name,
         "run_file_ref": folder.save_config(text),
+        "malloc": variables.get("version_malloc_library"),
         "ineffective": [asdict(each) for each in ineffective],
     }
     return Start(facts, (*left_out(server.config), *map(str, ineffective)))

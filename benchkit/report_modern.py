@@ -14,7 +14,15 @@ from benchkit.differences import Difference, differing_facts, differing_options,
 from benchkit.importers.model import Facts
 from benchkit.metrics import Metric
 from benchkit.record import threads_text
-from benchkit.report_data import Bench, Subject, facts_of, printed_label, tag_of, values_of
+from benchkit.report_data import (
+    Bench,
+    Subject,
+    conditions_of,
+    facts_of,
+    printed_label,
+    tag_of,
+    values_of,
+)
 from benchkit.report_taf import MISSING, NO_ITERATION, Section
 from benchkit.spread import Spread, describe_iterations
 from benchkit.units import decimals_for, format_number
@@ -30,8 +38,8 @@ _STATISTICS = (
     ("median", "median"),
     ("max", "maximum"),
 )
-_OF_EACH_RUN = ("DB Generated Config Run File", "AutoGen Prop File")
-"""Facts that differ between any two runs and say nothing."""
+_OF_EACH_RUN = ("DB Generated Config Run File", "AutoGen Prop File", "Test Case Tag")
+"""Facts that differ between any two columns and say nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +194,8 @@ def _differences(
         for fact, dataset in zip(facts, datasets, strict=True)
     ]
     found = [d for d in differing_facts(columns) if d.name not in _OF_EACH_RUN]
+    conditions = [conditions_of(dataset) for dataset in datasets]
+    found += [d for d in differing_facts(conditions) if len({*d.values} - {MISSING}) > 1]
     return _difference_section("What else differs", "Property", labels, found)
 
 
