@@ -18,12 +18,14 @@ import numpy as np
 
 from benchkit import host, limits, storage
 from benchkit.attempt import Attempt, Origin, make_record
+from benchkit.conditions import Conditions, surrounded
 from benchkit.errors import BenchkitError, DatabaseError, RunError, ServerError, StudyWarning
 from benchkit.home import make_home, remove_abandoned, remove_home
+from benchkit.placement import placed_on
 from benchkit.plan import Plan, PlannedRun
 from benchkit.preflight import check_server, check_space
 from benchkit.progress import Progress, make_progress
-from benchkit.provenance import describe_start
+from benchkit.provenance import Enums, ask_enums, describe_start
 from benchkit.record import SERIES_DTYPE, RunRecord, Status
 from benchkit.server import Server
 from benchkit.store import StudyFolder
@@ -64,12 +66,14 @@ class Hosting:
     data_id : str
         Tells the study's databases from those of others.
     loader_threads : int
+    conditions : Conditions
     """
 
     servers: Mapping[str, Server]
     home: Path
     data_id: str
     loader_threads: int
+    conditions: Conditions = Conditions()
 
 
 def execute(
@@ -186,6 +190,7 @@ class _Bench:
     ready: bool = field(init=False, default=False)
     _current: Server | None = field(init=False, default=None)
     _admitted: set[str] = field(init=False, default_factory=set)
+    _enums: dict[str, Enums] = field(init=False, default_factory=dict)
     _host: host.Facts = field(init=False, default_factory=dict)
 
     def __enter__(self) -> Self:
@@ -242,7 +247,13 @@ class _Bench:
         if result["error"]:
             return self._fail(attempt, _run_error(result["error"]))
         record = self._record(attempt, "complete")
-        self.folder.save_run(record, result["rows"], attempt.native.log, attempt.server_status)
+        self.folder.save_run(
+            record,
+            result["rows"],
+            attempt.native.log,
+            attempt.server_status,
+            more=attempt.more_files(),
+        )
         self.bar.end_run(record.metrics)
         return None
 
@@ -270,6 +281,7 @@ class _Bench:
         if name not in self._admitted:
             runs = [run for run in self.todo if run.setup.name == name]
             check_server(server, runs, self.stored)
+            self._enums[name] = ask_enums(server)
             self._admitted.add(name)
         return server
 
@@ -286,13 +298,21 @@ class _Bench:
         if attempt.run.workload.tables:
             self.bar.show_step("loading")
             order = _order_load(self.plan, self.hosting, attempt.run.workload)
-            attempt.load = ensure_loaded(server, order, self._show_load(order))
+            with placed_on(self.hosting.conditions.load_cpus):
+                attempt.load = ensure_loaded(server, order, self._show_load(order))
             database = attempt.load.database
         self.bar.show_step("connecting")
         attempt.variables = server.variables()
-        attempt.start = describe_start(server, attempt.variables, self.folder)
         attempt.before = server.status()
-        result = attempt.native.measure(server, database)
+        native = attempt.native
+        with surrounded(
+            self.hosting.conditions,
+            server,
+            attempt.run.timing,
+            lambda: native.start_ns,
+            attempt.watchers,
+        ):
+            result = native.measure(server, database)
         if not result["error"]:
             attempt.after = server.status()
         return result
@@ -329,7 +349,12 @@ class _Bench:
         log_tail = self._current.read_log(LOG_LINES) if self._current else ""
         record = self._record(attempt, status, failure)
         return self.folder.save_failed(
-            record, rows, attempt.native.log, attempt.server_status, log_tail
+            record,
+            rows,
+            attempt.native.log,
+            attempt.server_status,
+            log_tail,
+            more=attempt.more_files(),
         )
 
     def _record(
@@ -337,10 +362,21 @@ class _Bench:
     ) -> RunRecord:
         server = self.hosting.servers[attempt.run.setup.name]
         config = self.folder.save_config(server.config.render_stored()) if server.private else None
-        disk = {} if server.directory is None else storage.facts(server.directory)
-        environment = self.folder.save_environment({**self._host, **disk})
-        origin = Origin(self.plan.study, server.describe(), config, environment)
+        start = describe_start(server, attempt.variables, self._enums.get(server.name, {}))
+        origin = Origin(
+            self.plan.study,
+            self.hosting.conditions,
+            {**server.describe(), "config": start.store(self.folder)},
+            config,
+            self._save_environment(server),
+        )
+        attempt.notes += start.warnings
         return make_record(attempt, origin, status, failure)
+
+    def _save_environment(self, server: Server) -> str:
+        """Keep the facts about this host, and about the disk below a server's data."""
+        disk = {} if server.directory is None else storage.facts(server.directory)
+        return self.folder.save_environment({**self._host, **disk})
 
 
 def _is_hopeless(todo: Sequence[PlannedRun], tried: int) -> bool:
