@@ -43,6 +43,8 @@ class Attempt:
         Who read server and host meanwhile, and what could not be done.
     before, after, variables : dict
         The server's status before and after the run, and its variables.
+    checks : dict or None
+        What was found in the tables after the run.
     notes : list of str
         Warnings for the record.
     """
@@ -54,6 +56,7 @@ class Attempt:
     before: dict[str, str] = field(default_factory=dict)
     after: dict[str, str] = field(default_factory=dict)
     variables: dict[str, str] = field(default_factory=dict)
+    checks: dict[str, Any] | None = None
     notes: list[str] = field(default_factory=list)
     start_utc: str = field(default_factory=_utc_now)
     started_monotonic_ns: int = field(default_factory=time.monotonic_ns)
@@ -122,6 +125,7 @@ def make_record(
         env_ref=origin.env_ref,
         load=None if attempt.load is None else asdict(attempt.load),
         failure=failure,
+        checks=attempt.checks,
         conditions=origin.conditions.describe(),
         tool={"name": "benchkit", "version": get_version()},
         **_observations(attempt),

@@ -317,7 +317,7 @@ def left_out(config: Config) -> tuple[str, ...]:
 
 def _from_file(config: Config) -> dict[str, Value]:
     """Return the options as the file has them that the configuration was read from."""
-    if config.provenance.source is None:
+    if config.provenance.origin in (PYTHON, STUDY_FILE):
         return {}
     changed = config.provenance.changed
     return {name: value for name, value in config.options.items() if name not in changed}

@@ -9,7 +9,7 @@ import warnings
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -18,6 +18,7 @@ import numpy as np
 
 from benchkit import host, limits, storage
 from benchkit.attempt import Attempt, Origin, make_record
+from benchkit.checks import Setup, Setups, check_tables, find_changes
 from benchkit.conditions import Conditions, surrounded
 from benchkit.errors import BenchkitError, DatabaseError, RunError, ServerError, StudyWarning
 from benchkit.home import make_home, remove_abandoned, remove_home
@@ -191,7 +192,11 @@ class _Bench:
     _current: Server | None = field(init=False, default=None)
     _admitted: set[str] = field(init=False, default_factory=set)
     _enums: dict[str, Enums] = field(init=False, default_factory=dict)
+    _setups: Setups = field(init=False)
     _host: host.Facts = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._setups = Setups.of(self.stored)
 
     def __enter__(self) -> Self:
         return self
@@ -237,6 +242,7 @@ class _Bench:
         try:
             server = self._switch_to(run.setup.name)
             result = self._measure(server, attempt)
+            self._check_data(server, attempt, result)
         except KeyboardInterrupt:
             self._keep(attempt, "interrupted", {"kind": "interrupted", "message": "Ctrl-C"})
             raise
@@ -316,6 +322,19 @@ class _Bench:
         if not result["error"]:
             attempt.after = server.status()
         return result
+
+    def _check_data(self, server: Server, attempt: Attempt, result: Mapping[str, Any]) -> None:
+        """Check the tables after a run, and their load against those of other servers."""
+        load = None if attempt.load is None else asdict(attempt.load)
+        if load is None or result["error"]:
+            return
+        self.bar.show_step("checking the tables")
+        level = self.hosting.conditions.checks
+        with server.session(load["database"]) as session:
+            attempt.checks = check_tables(session, load["checksums"], level, result)
+        attempt.notes += find_changes(load, attempt.checks, result)
+        setup = Setup(attempt.run.setup.name, server.product, load)
+        attempt.notes += self._setups.compare(attempt.run.fingerprint, setup)
 
     def _show_load(self, order: LoadOrder) -> Callable[[int], None]:
         total = max(order.rows, 1)

@@ -202,7 +202,7 @@ class RunRecord:
         file and ref: name, and place in the study's folder, of the properties file that
         describes the run's dataset.
     checks : mapping or None
-        after: rows and checksum of each table after the run, as far as they were asked for.
+        What was found in the tables after the run: see `checks.check_tables`.
     """
 
     id: str

@@ -82,11 +82,13 @@ _STUDY_KEYS = {
     "profile": "a text",
     "load_cpus": "a text",
     "drop_caches": "true or false",
+    "checks": "a text",
 }
 _NEEDED_KEYS = ("name", "servers", "workloads", "threads")
 
 _SERVER_KEYS = {
     "name": "a text",
+    "config": "a text",
     "options": "a table",
     "install": "a text",
     "directory": "a text",
