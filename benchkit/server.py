@@ -295,7 +295,7 @@ class Server:
     @property
     def product(self) -> str:
         """``MariaDB`` or ``MySQL``."""
-        return "MariaDB" if "mariadb" in self.version.lower() else "MySQL"
+        return product_of(self.version)
 
     def describe(self) -> dict[str, str | int | None]:
         """Return what the record of a run says about its server; never a password.
@@ -397,6 +397,11 @@ class _RunningServer(Server):
 
     def __repr__(self) -> str:
         return f"<Server {self.name!r} at {_place(self._endpoint)}>"
+
+
+def product_of(version: str) -> str:
+    """Return the product that a server's version tells."""
+    return "MariaDB" if "mariadb" in version.lower() else "MySQL"
 
 
 def _place(endpoint: Endpoint) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from benchkit import workloads
-from benchkit.config import Config
+from benchkit.config import Config, Provenance
 from benchkit.errors import BenchkitError, ConfigError, StudyError, WorkloadError
 from benchkit.plan import Timing
 from benchkit.studyfile import EXAMPLE, PASSWORD_VARIABLE, default_folder, read_study
@@ -63,6 +63,25 @@ def test_example_is_the_study_of_the_quickstart():
     assert grid.workloads == (workloads.oltp_read_write(tables=2, rows=10_000),)
     assert (grid.threads, grid.iterations) == ((1, 4), 3)
     assert grid.timing == Timing(warmup_s=1.0, duration_s=5.0, transactions=0)
+
+
+def test_config_of_a_server_is_an_option_file_and_options_over_it(read, tmp_path):
+    (tmp_path / "my.cnf").write_text(
+        "[mysqld]\nx=1\ny=1\n[mariadb-10.11]\nz=1\n[mysqld-9.7]\nz=2\n"
+    )
+    study = read(HEAD + SERVER + 'config = "my.cnf"\noptions = { y = 2 }\n' + WORKLOAD)
+    (server,) = study.servers
+    version = server.install.version
+    expected = {"x": "1", "y": 2, **({"z": "1"} if version.startswith("10.11") else {})}
+    assert server.config == Config("a", expected)
+    assert server.config.provenance == Provenance(
+        "FILE", tmp_path / "my.cnf", (), "MariaDB", version, ("y",)
+    )
+
+
+def test_options_of_a_study_file_come_from_it(read, tmp_path):
+    (server,) = read(HEAD + SERVER + "options = { x = 1 }\n" + WORKLOAD).servers
+    assert server.config.provenance == Provenance("STUDY_FILE", tmp_path / "study.toml")
 
 
 def test_file_in_the_help_is_a_study(read):
