@@ -242,7 +242,7 @@ def test_server_and_workload_need_names(message):
         (HEAD + SERVER + WORKLOAD.replace("read", "reed"), WorkloadError, "'oltp_read_write'?"),
         (HEAD + SERVER + WORKLOAD + "tabels = 2\n", WorkloadError, "did you mean 'tables'?"),
         (HEAD + SERVER + "options = { datadir = '/x' }\n" + WORKLOAD, ConfigError, "datadir"),
-        (HEAD + SERVER + "options = { a = [1] }\n" + WORKLOAD, ConfigError, r"cannot be \[1\]"),
+        (HEAD + SERVER + "options = { a = [[1]] }\n" + WORKLOAD, ConfigError, r"cannot be \[1\]"),
     ],
 )
 def test_what_a_value_may_be_is_said_by_whom_it_is_for(read, text, error, wanted):
