@@ -22,6 +22,9 @@ from benchkit.errors import (
 )
 from benchkit.importers.model import ImportFormatError
 from benchkit.metrics import METRICS
+from benchkit.optionfile import OptionFile, read_option_file
+from benchkit.properties import PropertiesFile, read_properties
+from benchkit.properties_study import study_from_properties
 from benchkit.results import load
 from benchkit.server import Server
 from benchkit.version import get_version
@@ -35,6 +38,8 @@ __all__ = [
     "DatabaseError",
     "ImportFormatError",
     "MetricError",
+    "OptionFile",
+    "PropertiesFile",
     "RunError",
     "Server",
     "ServerError",
@@ -50,5 +55,8 @@ __all__ = [
     "get_version",
     "load",
     "plot",
+    "read_option_file",
+    "read_properties",
+    "study_from_properties",
     "workloads",
 ]

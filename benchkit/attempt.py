@@ -45,6 +45,8 @@ class Attempt:
         The server's status before and after the run, and its variables.
     checks : dict or None
         What was found in the tables after the run.
+    properties : dict or None
+        Name and place of the file that describes the run's dataset.
     notes : list of str
         Warnings for the record.
     """
@@ -57,6 +59,7 @@ class Attempt:
     after: dict[str, str] = field(default_factory=dict)
     variables: dict[str, str] = field(default_factory=dict)
     checks: dict[str, Any] | None = None
+    properties: dict[str, str] | None = None
     notes: list[str] = field(default_factory=list)
     start_utc: str = field(default_factory=_utc_now)
     started_monotonic_ns: int = field(default_factory=time.monotonic_ns)
@@ -126,6 +129,7 @@ def make_record(
         load=None if attempt.load is None else asdict(attempt.load),
         failure=failure,
         checks=attempt.checks,
+        properties=attempt.properties,
         conditions=origin.conditions.describe(),
         tool={"name": "benchkit", "version": get_version()},
         **_observations(attempt),

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
+from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -21,12 +22,13 @@ from benchkit.attempt import Attempt, Origin, make_record
 from benchkit.checks import Setup, Setups, check_tables, find_changes
 from benchkit.conditions import Conditions, surrounded
 from benchkit.errors import BenchkitError, DatabaseError, RunError, ServerError, StudyWarning
+from benchkit.generated import describe_dataset
 from benchkit.home import make_home, remove_abandoned, remove_home
 from benchkit.placement import placed_on
 from benchkit.plan import Plan, PlannedRun
 from benchkit.preflight import check_server, check_space
 from benchkit.progress import Progress, make_progress
-from benchkit.provenance import Enums, ask_enums, describe_start
+from benchkit.provenance import Enums, ask_enums, describe_start, format_stamp
 from benchkit.record import SERIES_DTYPE, RunRecord, Status
 from benchkit.server import Server
 from benchkit.store import StudyFolder
@@ -390,7 +392,17 @@ class _Bench:
             self._save_environment(server),
         )
         attempt.notes += start.warnings
+        attempt.properties = self._save_properties(server, attempt)
         return make_record(attempt, origin, status, failure)
+
+    def _save_properties(self, server: Server, attempt: Attempt) -> dict[str, str] | None:
+        """Keep the properties file that describes the run's dataset, where one can."""
+        text = describe_dataset(self.plan.study, self.plan.grid, attempt.run, server)
+        if text is None:
+            return None
+        began = datetime.fromisoformat(attempt.start_utc)
+        name = f"benchkit_AUTO_GEN_{format_stamp(began)}.properties"
+        return {"file": name, "ref": self.folder.save_properties(text)}
 
     def _save_environment(self, server: Server) -> str:
         """Keep the facts about this host, and about the disk below a server's data."""

@@ -106,9 +106,13 @@ def without_secrets(variables: Mapping[str, str]) -> dict[str, str]:
 
 def _name_run_file(product: str, path: Path) -> str:
     """Return a name with the time at which the file was written, in UTC."""
-    began = datetime.fromtimestamp(path.stat().st_mtime, UTC)
-    stamp = f"{began.year}_{began.month}_{began.day}_{began:%H_%M_%S}"
-    return f"{product.lower()}_{stamp}.cnf"
+    written = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+    return f"{product.lower()}_{format_stamp(written)}.cnf"
+
+
+def format_stamp(time: datetime) -> str:
+    """Return a time as it is part of a name: ``2026_9_14_22_20_10``."""
+    return f"{time.year}_{time.month}_{time.day}_{time:%H_%M_%S}"
 
 
 def _read_run_file(path: Path) -> str:

@@ -76,6 +76,8 @@ class Study:
         rows, after runs that write, as far as a tenth of the run's time allows; ``"full"`` rows
         and checksums after every run, which reads all data. What is loaded is always counted
         and summed, and compared between servers and iterations.
+    comment : str
+        What the study is for; reports show it.
 
     Attributes
     ----------
@@ -106,6 +108,7 @@ class Study:
     load_cpus: str | Iterable[int] | None = None
     drop_caches: bool = False
     checks: Checks = "counts"
+    comment: str = ""
     grid: Grid = field(init=False)
     conditions: Conditions = field(init=False)
 
@@ -196,6 +199,7 @@ class Study:
         labels = label_workloads(grid.workloads)
         return {
             "name": self.name,
+            **({"comment": self.comment} if self.comment else {}),
             "settings": grid.settings(),
             "servers": [
                 {"name": s.name, "config": s.config_sha12, "install": s.install}

@@ -85,6 +85,7 @@ _STUDY_KEYS = {
     "load_cpus": "a text",
     "drop_caches": "true or false",
     "checks": "a text",
+    "comment": "a text",
 }
 _NEEDED_KEYS = ("name", "servers", "workloads", "threads")
 
