@@ -397,7 +397,8 @@ class _Bench:
 
     def _save_properties(self, server: Server, attempt: Attempt) -> dict[str, str] | None:
         """Keep the properties file that describes the run's dataset, where one can."""
-        text = describe_dataset(self.plan.study, self.plan.grid, attempt.run, server)
+        conditions = self.hosting.conditions.describe()
+        text = describe_dataset(self.plan.study, self.plan.grid, attempt.run, server, conditions)
         if text is None:
             return None
         began = datetime.fromisoformat(attempt.start_utc)

@@ -21,7 +21,9 @@ _START, _RUN = "init-start-db-run-tests", "run-tests"
 _ENDPOINT = {"host": "taf.host", "port": "taf.db_port", "socket": "taf.db_socket"}
 
 
-def describe_dataset(study: str, grid: Grid, run: PlannedRun, server: Server) -> str | None:
+def describe_dataset(
+    study: str, grid: Grid, run: PlannedRun, server: Server, conditions: Mapping[str, object]
+) -> str | None:
     """Return the text of a properties file for all runs of a server and a workload.
 
     Parameters
@@ -32,6 +34,8 @@ def describe_dataset(study: str, grid: Grid, run: PlannedRun, server: Server) ->
     run : PlannedRun
         Any of the dataset.
     server : Server
+    conditions : mapping
+        What else the study says of its runs, by the names `Study` has for it.
 
     Returns
     -------
@@ -40,6 +44,7 @@ def describe_dataset(study: str, grid: Grid, run: PlannedRun, server: Server) ->
     """
     if not _is_named(run.workload):
         return None
+    settings = {**grid.settings(), **conditions}
     head = (
         f"Study {study}: {run.setup.name}, {run.workload_label}",
         "Made by benchkit; `benchkit run --properties FILE` makes these runs again.",
@@ -53,11 +58,11 @@ def describe_dataset(study: str, grid: Grid, run: PlannedRun, server: Server) ->
         "benchkit.study": study,
         "benchkit.server": run.setup.name,
         **_server_values(server),
-        **{f"{STUDY_PREFIX}{k}": _setting(v) for k, v in sorted(grid.settings().items())},
+        **{f"{STUDY_PREFIX}{k}": _setting(v) for k, v in sorted(settings.items())},
         **{f"{WORKLOAD_PREFIX}{k}": value_text(v) for k, v in run.workload.parameters},
     }
     block = server.config.render_stored() if server.private else None
-    return format_properties(head, block, values)
+    return format_properties(head, block, {k: v for k, v in values.items() if v is not None})
 
 
 def _is_named(workload: Workload) -> bool:
@@ -79,6 +84,7 @@ def _server_values(server: Server) -> Mapping[str, str | None]:
     return {
         "taf.db_software_install_dir": None if install == "system" else install,
         "taf.db_cpu_affinity": format_cpus(server.cpus) or None,
+        "taf.db_port": _setting(server.options.get("port")),
     }
 
 

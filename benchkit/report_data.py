@@ -172,7 +172,7 @@ def conditions_of(dataset: Dataset | None) -> dict[str, str]:
     """Return what else of the host decides how fast a dataset is; empty where none is known."""
     if dataset is None or dataset.records[0].source is not None:
         return {}
-    return dict(condition_rows(dataset.runs[0].environment()))
+    return dict(condition_rows(dataset.runs[0].environment(), dataset.records[0]))
 
 
 def _stored_facts(facts: Json) -> Facts:

@@ -68,12 +68,15 @@ def system_rows(environment: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "Disk", ", ".join(str(part) for part in disk if part)
 
 
-def condition_rows(environment: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield what else of a host decides how fast a server on it is."""
+def condition_rows(environment: Mapping[str, Any], record: RunRecord) -> Iterator[tuple[str, str]]:
+    """Yield what else of a host, and of a server's build, decides how fast it is."""
     for name, label in _CONDITIONS.items():
         value = environment.get(name)
         if value is not None:
             yield label, format_size(value) if name.endswith("_bytes") else str(value)
+    malloc = (record.server.get("config") or {}).get("malloc")
+    if malloc:
+        yield "Memory allocator", str(malloc)
 
 
 def database_rows(record: RunRecord) -> Iterator[tuple[str, str]]:
@@ -91,9 +94,6 @@ def database_rows(record: RunRecord) -> Iterator[tuple[str, str]]:
     if server:
         for label, name in _PROVENANCE.items():
             yield label, str(config.get(name) or MISSING)
-    malloc = config.get("malloc")
-    if malloc:
-        yield "Memory allocator", str(malloc)
 
 
 def test_rows(workload: str, records: Sequence[RunRecord]) -> Iterator[tuple[str, str]]:
@@ -115,7 +115,8 @@ def test_rows(workload: str, records: Sequence[RunRecord]) -> Iterator[tuple[str
     }
     yield from ((label, _number(value)) for label, value in values.items() if value)
     for name, value in sorted(first.workload.get("parameters", {}).items()):
-        yield name.replace("_", " ").capitalize(), _number(value)
+        if value != "":
+            yield name.replace("_", " ").capitalize(), _number(value)
 
 
 def _first_time(records: Sequence[RunRecord]) -> str:

@@ -14,6 +14,7 @@ import pytest
 from benchkit.config import Config
 from benchkit.errors import StudyWarning
 from benchkit.optionfile import read_option_file
+from benchkit.properties import read_properties
 
 ROOT = Path(__file__).parent.parent
 SAMPLES = Path(os.environ.get("BENCHKIT_SAMPLES", ROOT.parent / "shared/reference/samples"))
@@ -54,3 +55,32 @@ def test_option_file_holds_what_the_index_says(path, expected):
 def test_option_that_adds_up_has_all_values_of_the_index(path, expected):
     name, values = re.search(r"(\w+)\[3 values: ([^]]+)\]", expected).groups()
     assert read_option_file(path).values[name] == tuple(values.split(" | "))
+
+
+COUNTS = ("property_lines", "distinct_keys", "null_values", "taf_keys")
+
+
+@pytest.mark.parametrize(("path", "expected"), index("properties/"))
+def test_properties_file_holds_what_the_index_says(path, expected):
+    file = read_properties(path)
+    assert file.problems == ()
+    for name in COUNTS:
+        assert getattr(file, name) == number(expected, name), name
+    options = re.search(r"inline_db_config_options=(\d+)", expected)
+    assert file.inline_db_config_options == (int(options[1]) if options else 0)
+    facts = expected.partition("Properties.pm)")[2]
+    for key, value in re.findall(r"((?:taf|hammerdb_tprocc)\.\w+)=([^;]+?)(?: \(|;|$)", facts):
+        if "comma separated" not in value:  # words about the value follow some
+            assert value.startswith(file.values[key] or "null"), key
+
+
+def test_inline_block_of_the_sample_has_its_options():
+    paths = [path for path, expected in index("properties/") if "inline_db" in expected]
+    if not paths:
+        pytest.skip("no samples here")
+    file = read_properties(paths[0])
+    options = file.block.server_options()
+    assert options["innodb_buffer_pool_size"] == "64G"
+    assert options["innodb_log_buffer_size"] == "4G"
+    assert options["optimizer_switch"].count("=on") == 5
+    assert not any(key.startswith("innodb") for key in file.values)
