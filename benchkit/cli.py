@@ -28,6 +28,7 @@ from benchkit.results import load
 from benchkit.store import open_run
 from benchkit.studyfile import EXAMPLE, default_folder, read_study
 from benchkit.units import format_count
+from benchkit.verify import verify_study
 from benchkit.version import get_version
 
 ERROR, INTERRUPTED = 1, 130
@@ -352,6 +353,27 @@ def import_results(
         _report(f"warning: {problem}")
     runs, read = format_count(outcome.runs, "run"), format_count(outcome.files, "file")
     _report(f"{runs} of {read} stored in {output}")
+
+
+@main.command("verify", epilog=_examples("benchkit verify results/flush-log"))
+@click.argument("directories", metavar="DIR...", nargs=-1, required=True)
+def verify(directories: Sequence[str]) -> None:
+    """Check that studies are as they were written.
+
+    Every file of every run is compared with its hash, and what was loaded on a server with what
+    was loaded on the others. The exit code is 1 if something is wrong.
+    """
+    found = [verify_study(directory) for directory in directories]
+    for directory, verification in zip(directories, found, strict=True):
+        for problem in verification.problems:
+            _report(f"error: {problem}")
+        runs, files = verification.runs, verification.files
+        wrong = format_count(len(verification.problems), "problem")
+        click.echo(
+            f"{directory}: {format_count(runs, 'run')}, {format_count(files, 'file')}, {wrong}"
+        )
+    if any(verification.problems for verification in found):
+        raise click.exceptions.Exit(ERROR)
 
 
 @main.command("doctor", epilog=_examples("benchkit doctor", "benchkit doctor flush_log.toml"))

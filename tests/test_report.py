@@ -7,6 +7,7 @@ import json
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 import taf_writer
@@ -80,10 +81,11 @@ def test_stored_facts_are_those_of_the_original(stored, name):
             assert lines == original_tables(name)[found.title]
 
 
-def test_own_runs_have_the_facts_of_host_server_and_configuration(tmp_path):
+def store_own_runs(path: Path) -> StudyFolder:
+    """Store runs of two servers that differ in an option, the host and how they were started."""
     plan = Plan(servers=("base", "new"), threads=(4,))
     datasets = [{"server": server, "workload": WORKLOAD} for server in plan.servers]
-    folder = StudyFolder.create(tmp_path / "study", {"name": plan.name, "datasets": datasets})
+    folder = StudyFolder.create(path, {"name": plan.name, "datasets": datasets})
     machine = {"host": "bench", "cpu": "x", "cpu_count": 20, "kernel": "6.1", "ram_bytes": 2**31}
     machine |= {"governor": None, "data_device": "sda", "data_file_system": "ext4"}
     machine |= {"memory_limit_bytes": 2**31}
@@ -106,6 +108,11 @@ def test_own_runs_have_the_facts_of_host_server_and_configuration(tmp_path):
             workload={"parameters": {"table_size": 1000, "storage_engine": "innodb"}},
         )
         save_run(folder, plan, record)
+    return folder
+
+
+def test_own_runs_have_the_facts_of_host_server_and_configuration(tmp_path):
+    folder = store_own_runs(tmp_path / "study")
     comparison = load(folder.path).compare("tps")
     report = comparison.table("taf")
     assert column(report, "Comparison: TPS", "new") == {"4": "432.000"}
