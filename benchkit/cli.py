@@ -120,7 +120,7 @@ def main() -> None:
 def _describes_a_study(command: Callable[..., None]) -> Callable[..., None]:
     """Have a command take a study, from a study file or from a properties file."""
 
-    @click.argument("study_file", metavar="STUDY.toml", required=False)
+    @click.argument("study_file", metavar="[STUDY.toml]", required=False)
     @click.option(
         "--properties",
         metavar="FILE",

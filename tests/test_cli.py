@@ -376,7 +376,7 @@ def test_mistake_is_one_line_on_stderr(cli, study, arguments, message):
     ("arguments", "message"),
     [
         (("rnu",), "unknown command 'rnu': did you mean 'run'?"),
-        (("plan",), "Missing argument 'STUDY.toml'"),
+        (("plan",), "give either a study file or --properties FILE"),
         (("compare",), "Missing argument 'DIR...'"),
         (("compare", "x", "--format", "pdf"), "'pdf' is not one of 'text', 'csv'"),
         (("--nonsense",), "No such option"),
