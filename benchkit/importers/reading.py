@@ -133,9 +133,10 @@ def _read(
         return
     for file in _files_below(path):
         try:
-            imported = read_file(file, formats, lenient=order.lenient)
-        except UnknownFormatError:
-            yield file, None, [Problem(0, "is of no format that can be imported, and was left out")]
+            imported = read_file(file, formats, lenient=order.lenient, only_if_sure=True)
+        except UnknownFormatError as error:
+            what = str(error).removeprefix(f"{file} ")
+            yield file, None, [Problem(0, f"was left out: it {what}")]
         except ImportFormatError as error:
             if not order.lenient:
                 raise
