@@ -22,6 +22,7 @@ from benchkit.hlog import format_header, format_line
 from benchkit.importers.model import Facts, Imported, ImportedRun
 from benchkit.importers.rows import columns_of
 from benchkit.importers.source import file_sha256
+from benchkit.metrics import PERCENT_METRIC
 from benchkit.record import (
     IMPORTED_SERIES_DTYPE,
     MEASUREMENT,
@@ -84,8 +85,10 @@ def store_imports(folder: str | os.PathLike[str], name: str, sources: Sequence[S
     Raises
     ------
     StoreError
-        When a file was imported into the folder before, or the folder is something else's.
+        When a file was imported into the folder before, or the folder is something else's, or
+        runs and percentages would share a study.
     """
+    _check_kinds(Path(folder), sources)
     study = StudyFolder.create(folder, _description(Path(folder), name, sources[0].imported))
     with study.lock():
         taken = _Taken(study)
@@ -98,6 +101,19 @@ def store_imports(folder: str | os.PathLike[str], name: str, sources: Sequence[S
             for run, factors in zip(source.imported.runs, places, strict=True):
                 record = _record(study, source, run, kept, factors)
                 study.save_run(record, _Series(run.series), _log(run), {})
+
+
+def _check_kinds(folder: Path, sources: Sequence[Source]) -> None:
+    """Raise StoreError where percentages would stand beside what they are no part of."""
+    kinds = {source.imported.primary == PERCENT_METRIC: source.path for source in sources}
+    if (folder / "study.json").exists():
+        for stored in StudyFolder.open(folder).runs():
+            kinds.setdefault(PERCENT_METRIC in stored.record.metrics, folder)
+    if len(kinds) > 1:
+        raise StoreError(
+            f"{kinds[True]} has percentages of a baseline, {kinds[False]} has measurements: one "
+            "study cannot hold both, so import them into folders of their own"
+        )
 
 
 class _Taken:
