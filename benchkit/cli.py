@@ -5,9 +5,10 @@ that failed, 2 wrong usage, 130 interrupted. Results go to the standard output; 
 how things go, and errors, to the standard error.
 """
 
+import functools
 import textwrap
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from typing import Any
 import click
 
 from benchkit import doctor, inventory, terminal, views, workloads
+from benchkit.api import Study
 from benchkit.cli_server import server
 from benchkit.commands import ERROR, INTERRUPTED, Commands, examples, report, verbatim
 from benchkit.errors import StoreError, StudyWarning
@@ -22,11 +24,13 @@ from benchkit.execute import describe_failures
 from benchkit.formats import FORMATS
 from benchkit.importers.percent import CONVENTIONS
 from benchkit.importers.reading import FAMILIES, Order, import_files
+from benchkit.properties_study import study_from_properties
 from benchkit.report import STYLES
 from benchkit.results import load
 from benchkit.store import open_run
 from benchkit.studyfile import EXAMPLE, default_folder, read_study
 from benchkit.units import format_count
+from benchkit.verify import verify_study
 from benchkit.version import get_version
 
 
@@ -72,12 +76,49 @@ def main() -> None:
     """
 
 
+def _describes_a_study(command: Callable[..., None]) -> Callable[..., None]:
+    """Have a command take a study, from a study file or from a properties file."""
+
+    @click.argument("study_file", metavar="[STUDY.toml]", required=False)
+    @click.option(
+        "--properties",
+        metavar="FILE",
+        help="Take the study from a properties file of TAF, or one stored with a run.",
+    )
+    @click.option(
+        "--db-config-file",
+        metavar="FILE",
+        help="With --properties: the server's options, instead of those it says.",
+    )
+    @functools.wraps(command)
+    def wrapped(
+        study_file: str | None, properties: str | None, db_config_file: str | None, **how: Any
+    ) -> None:
+        if (study_file is None) == (properties is None):
+            raise click.UsageError("give either a study file or --properties FILE")
+        if db_config_file and properties is None:
+            raise click.UsageError("--db-config-file goes with --properties")
+        with _warnings_as_lines():
+            study = (
+                study_from_properties(properties, db_config_file=db_config_file)
+                if properties
+                else read_study(str(study_file))
+            )
+        command(study=study, **how)
+
+    return wrapped
+
+
 @main.command(
-    epilog=examples("benchkit run flush_log.toml", "benchkit run flush_log.toml -o results/again")
+    epilog=examples(
+        "benchkit run flush_log.toml",
+        "benchkit run flush_log.toml -o results/again",
+        "benchkit run --properties doublewrite.properties",
+    )
     + "\n\n"
     + _STUDY_FILE
 )
-@click.argument("study_file", metavar="STUDY.toml")
+@_describes_a_study
 @click.option(
     "-o",
     "--output",
@@ -91,7 +132,7 @@ def main() -> None:
     is_flag=True,
     help="No progress: neither a bar nor, where there is no terminal, a line for each run.",
 )
-def run(study_file: str, output: Path | None, quiet: bool) -> None:
+def run(study: Study, output: Path | None, quiet: bool) -> None:
     """Execute a study, and print the comparison.
 
     Each run is stored as it ends. After Ctrl-C, a crash or a failed run, the same command goes
@@ -101,7 +142,6 @@ def run(study_file: str, output: Path | None, quiet: bool) -> None:
     read from the environment variable BENCHKIT_PASSWORD. `benchkit workloads` lists what can be
     run.
     """
-    study = read_study(study_file)
     folder = output or default_folder(study.name)
     if not quiet:
         planned = study.plan()
@@ -124,13 +164,13 @@ def run(study_file: str, output: Path | None, quiet: bool) -> None:
 
 
 @main.command(epilog=examples("benchkit plan flush_log.toml"))
-@click.argument("study_file", metavar="STUDY.toml")
-def plan(study_file: str) -> None:
+@_describes_a_study
+def plan(study: Study) -> None:
     """Show the runs of a study, and how long they take.
 
     Nothing runs, and nothing is written.
     """
-    terminal.draw(views.plan_view(read_study(study_file).plan()))
+    terminal.draw(views.plan_view(study.plan()))
 
 
 @main.command("ls", epilog=examples("benchkit ls", "benchkit ls results/flush-log --runs"))
@@ -272,6 +312,27 @@ def import_results(
         report(f"warning: {problem}")
     runs, read = format_count(outcome.runs, "run"), format_count(outcome.files, "file")
     report(f"{runs} of {read} stored in {output}")
+
+
+@main.command("verify", epilog=examples("benchkit verify results/flush-log"))
+@click.argument("directories", metavar="DIR...", nargs=-1, required=True)
+def verify(directories: Sequence[str]) -> None:
+    """Check that studies are as they were written.
+
+    Every file of every run is compared with its hash, and what was loaded on a server with what
+    was loaded on the others. The exit code is 1 if something is wrong.
+    """
+    found = [verify_study(directory) for directory in directories]
+    for directory, verification in zip(directories, found, strict=True):
+        for problem in verification.problems:
+            report(f"error: {problem}")
+        runs, files = verification.runs, verification.files
+        wrong = format_count(len(verification.problems), "problem")
+        click.echo(
+            f"{directory}: {format_count(runs, 'run')}, {format_count(files, 'file')}, {wrong}"
+        )
+    if any(verification.problems for verification in found):
+        raise click.exceptions.Exit(ERROR)
 
 
 @main.command("doctor", epilog=examples("benchkit doctor", "benchkit doctor flush_log.toml"))
