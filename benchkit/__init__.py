@@ -5,7 +5,7 @@ reads what was measured, and ``plot`` draws it. The README has the tour.
 """
 
 from benchkit import generators, plot, workloads
-from benchkit.api import Study, from_hammerdb, from_sysbench, from_taf
+from benchkit.api import Install, Study, from_hammerdb, from_sysbench, from_taf
 from benchkit.config import Config
 from benchkit.errors import (
     BenchkitError,
@@ -22,6 +22,9 @@ from benchkit.errors import (
 )
 from benchkit.importers.model import ImportFormatError
 from benchkit.metrics import METRICS
+from benchkit.optionfile import OptionFile, read_option_file
+from benchkit.properties import PropertiesFile, read_properties
+from benchkit.properties_study import study_from_properties
 from benchkit.results import load
 from benchkit.server import Server
 from benchkit.version import get_version
@@ -34,7 +37,10 @@ __all__ = [
     "ConfigError",
     "DatabaseError",
     "ImportFormatError",
+    "Install",
     "MetricError",
+    "OptionFile",
+    "PropertiesFile",
     "RunError",
     "Server",
     "ServerError",
@@ -50,5 +56,8 @@ __all__ = [
     "get_version",
     "load",
     "plot",
+    "read_option_file",
+    "read_properties",
+    "study_from_properties",
     "workloads",
 ]

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from benchkit import observe
 from benchkit.conditions import Conditions, Watchers
 from benchkit.plan import PlannedRun
+from benchkit.provenance import without_secrets
 from benchkit.record import Factors, Json, RunRecord, Status
 from benchkit.store import array_bytes
 from benchkit.stored import MONITOR_FILE, PROFILE_FILE
@@ -42,6 +43,12 @@ class Attempt:
         Who read server and host meanwhile, and what could not be done.
     before, after, variables : dict
         The server's status before and after the run, and its variables.
+    checks : dict or None
+        What was found in the tables after the run.
+    properties : dict or None
+        Name and place of the file that describes the run's dataset.
+    notes : list of str
+        Warnings for the record.
     """
 
     run: PlannedRun
@@ -51,13 +58,17 @@ class Attempt:
     before: dict[str, str] = field(default_factory=dict)
     after: dict[str, str] = field(default_factory=dict)
     variables: dict[str, str] = field(default_factory=dict)
+    checks: dict[str, Any] | None = None
+    properties: dict[str, str] | None = None
+    notes: list[str] = field(default_factory=list)
     start_utc: str = field(default_factory=_utc_now)
     started_monotonic_ns: int = field(default_factory=time.monotonic_ns)
 
     @property
     def server_status(self) -> dict[str, Any]:
         """What ``status.json`` holds."""
-        return {"before": self.before, "after": self.after, "variables": self.variables}
+        variables = without_secrets(self.variables)
+        return {"before": self.before, "after": self.after, "variables": variables}
 
     def monitored(self) -> NDArray[np.void] | None:
         """Return what server and host counted, row by row of the series; None if nothing was."""
@@ -117,6 +128,8 @@ def make_record(
         env_ref=origin.env_ref,
         load=None if attempt.load is None else asdict(attempt.load),
         failure=failure,
+        checks=attempt.checks,
+        properties=attempt.properties,
         conditions=origin.conditions.describe(),
         tool={"name": "benchkit", "version": get_version()},
         **_observations(attempt),
@@ -140,7 +153,7 @@ def _observations(attempt: Attempt) -> dict[str, Any]:
     """Return the fields of a record that come from the driver."""
     result = attempt.native.result
     if result is None:
-        return {"measured_s": 0.0, "warmup_s": 0.0, "metrics": {}}
+        return {"measured_s": 0.0, "warmup_s": 0.0, "metrics": {}, "warnings": tuple(attempt.notes)}
     metrics = observe.compute_metrics(result) | observe.compute_costs(result, attempt.monitored())
     if attempt.load is not None and not attempt.load.reused:
         rows = attempt.load.rows - attempt.load.rows_before
@@ -160,7 +173,7 @@ def _observations(attempt: Attempt) -> dict[str, Any]:
 
 def _warnings(attempt: Attempt, result: Mapping[str, Any]) -> tuple[str, ...]:
     """Say what a reader of the numbers should know."""
-    warnings = []
+    warnings = list(attempt.notes)
     failed = sum(t["failed"] for t in result["transactions"])
     if not any(t["committed"] for t in result["transactions"]):
         warnings.append("no transaction was committed in the measurement")

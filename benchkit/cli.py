@@ -5,9 +5,10 @@ that failed, 2 wrong usage, 130 interrupted. Results go to the standard output; 
 how things go, and errors, to the standard error.
 """
 
+import functools
 import textwrap
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -15,50 +16,22 @@ from typing import Any
 import click
 
 from benchkit import doctor, inventory, terminal, views, workloads
-from benchkit.errors import BenchkitError, StoreError, StudyWarning, unknown_name
+from benchkit.api import Study
+from benchkit.cli_server import server
+from benchkit.commands import ERROR, INTERRUPTED, Commands, examples, report, verbatim
+from benchkit.errors import StoreError, StudyWarning
 from benchkit.execute import describe_failures
 from benchkit.formats import FORMATS
 from benchkit.importers.percent import CONVENTIONS
 from benchkit.importers.reading import FAMILIES, Order, import_files
+from benchkit.properties_study import study_from_properties
 from benchkit.report import STYLES
 from benchkit.results import load
 from benchkit.store import open_run
 from benchkit.studyfile import EXAMPLE, default_folder, read_study
 from benchkit.units import format_count
+from benchkit.verify import verify_study
 from benchkit.version import get_version
-
-ERROR, INTERRUPTED = 1, 130
-
-
-class Commands(click.Group):
-    """The commands in the order they are written here; their errors are one line each."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names in the order of their definition."""
-        return list(self.commands)
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command; one that does not exist is answered with the nearest."""
-        if args and not args[0].startswith("-") and args[0] not in self.commands:
-            raise click.UsageError(unknown_name("command", args[0], self.commands), ctx)
-        return super().resolve_command(ctx, args)
-
-    def invoke(self, ctx: click.Context) -> object:
-        """Run the command; turn what may go wrong into a line and an exit code."""
-        try:
-            return super().invoke(ctx)
-        except BenchkitError as error:
-            _report(f"error: {error}")
-            ctx.exit(ERROR)
-        except KeyboardInterrupt:
-            _report("interrupted")
-            ctx.exit(INTERRUPTED)
-
-
-def _report(message: str) -> None:
-    click.echo(message, err=True)
 
 
 @contextmanager
@@ -70,20 +43,10 @@ def _warnings_as_lines() -> Iterator[None]:
             yield
         finally:
             for warning in caught:
-                _report(f"warning: {warning.message}")
+                report(f"warning: {warning.message}")
 
 
-def _examples(*lines: str) -> str:
-    """Return what a command's help ends with."""
-    return _verbatim("Examples:\n" + "\n".join(f"  {line}" for line in lines))
-
-
-def _verbatim(text: str) -> str:
-    """Return a text for click's help with its lines as they are: a mark before each paragraph."""
-    return "\n\n".join(f"\b\n{paragraph}" for paragraph in text.split("\n\n"))
-
-
-_STUDY_FILE = _verbatim("A study file:\n" + textwrap.indent(EXAMPLE, "  "))
+_STUDY_FILE = verbatim("A study file:\n" + textwrap.indent(EXAMPLE, "  "))
 
 
 def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
@@ -95,7 +58,7 @@ def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None
 @click.group(
     cls=Commands,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog=_examples("benchkit doctor", "benchkit run flush_log.toml"),
+    epilog=examples("benchkit doctor", "benchkit run flush_log.toml"),
 )
 @click.option(
     "--version",
@@ -113,12 +76,49 @@ def main() -> None:
     """
 
 
+def _describes_a_study(command: Callable[..., None]) -> Callable[..., None]:
+    """Have a command take a study, from a study file or from a properties file."""
+
+    @click.argument("study_file", metavar="[STUDY.toml]", required=False)
+    @click.option(
+        "--properties",
+        metavar="FILE",
+        help="Take the study from a properties file of TAF, or one stored with a run.",
+    )
+    @click.option(
+        "--db-config-file",
+        metavar="FILE",
+        help="With --properties: the server's options, instead of those it says.",
+    )
+    @functools.wraps(command)
+    def wrapped(
+        study_file: str | None, properties: str | None, db_config_file: str | None, **how: Any
+    ) -> None:
+        if (study_file is None) == (properties is None):
+            raise click.UsageError("give either a study file or --properties FILE")
+        if db_config_file and properties is None:
+            raise click.UsageError("--db-config-file goes with --properties")
+        with _warnings_as_lines():
+            study = (
+                study_from_properties(properties, db_config_file=db_config_file)
+                if properties
+                else read_study(str(study_file))
+            )
+        command(study=study, **how)
+
+    return wrapped
+
+
 @main.command(
-    epilog=_examples("benchkit run flush_log.toml", "benchkit run flush_log.toml -o results/again")
+    epilog=examples(
+        "benchkit run flush_log.toml",
+        "benchkit run flush_log.toml -o results/again",
+        "benchkit run --properties doublewrite.properties",
+    )
     + "\n\n"
     + _STUDY_FILE
 )
-@click.argument("study_file", metavar="STUDY.toml")
+@_describes_a_study
 @click.option(
     "-o",
     "--output",
@@ -132,7 +132,7 @@ def main() -> None:
     is_flag=True,
     help="No progress: neither a bar nor, where there is no terminal, a line for each run.",
 )
-def run(study_file: str, output: Path | None, quiet: bool) -> None:
+def run(study: Study, output: Path | None, quiet: bool) -> None:
     """Execute a study, and print the comparison.
 
     Each run is stored as it ends. After Ctrl-C, a crash or a failed run, the same command goes
@@ -142,17 +142,16 @@ def run(study_file: str, output: Path | None, quiet: bool) -> None:
     read from the environment variable BENCHKIT_PASSWORD. `benchkit workloads` lists what can be
     run.
     """
-    study = read_study(study_file)
     folder = output or default_folder(study.name)
     if not quiet:
         planned = study.plan()
         stored = inventory.count_stored(planned, folder)
-        _report(f"{planned.summary()}\n{stored} of {len(planned)} are stored in {folder}")
+        report(f"{planned.summary()}\n{stored} of {len(planned)} are stored in {folder}")
     try:
         with _warnings_as_lines():
             failures = study.measure(folder, progress=not quiet)
     except KeyboardInterrupt as stop:
-        _report("interrupted: what was measured is stored, the same command goes on from there")
+        report("interrupted: what was measured is stored, the same command goes on from there")
         raise click.exceptions.Exit(INTERRUPTED) from stop
     results = load(folder)
     if len(study.servers) > 1 and len(results):
@@ -160,21 +159,21 @@ def run(study_file: str, output: Path | None, quiet: bool) -> None:
     elif len(results):
         terminal.draw(views.means_view(inventory.compute_means(results)))
     if failures:
-        _report(f"error: {describe_failures(failures)}")
+        report(f"error: {describe_failures(failures)}")
         raise click.exceptions.Exit(ERROR)
 
 
-@main.command(epilog=_examples("benchkit plan flush_log.toml"))
-@click.argument("study_file", metavar="STUDY.toml")
-def plan(study_file: str) -> None:
+@main.command(epilog=examples("benchkit plan flush_log.toml"))
+@_describes_a_study
+def plan(study: Study) -> None:
     """Show the runs of a study, and how long they take.
 
     Nothing runs, and nothing is written.
     """
-    terminal.draw(views.plan_view(read_study(study_file).plan()))
+    terminal.draw(views.plan_view(study.plan()))
 
 
-@main.command("ls", epilog=_examples("benchkit ls", "benchkit ls results/flush-log --runs"))
+@main.command("ls", epilog=examples("benchkit ls", "benchkit ls results/flush-log --runs"))
 @click.argument("directory", metavar="[DIR]", default=".")
 @click.option("--runs", is_flag=True, help="DIR is a study: list its runs.")
 def list_studies(directory: str, runs: bool) -> None:
@@ -188,18 +187,18 @@ def list_studies(directory: str, runs: bool) -> None:
         try:
             found.append(inventory.take_inventory(path))
         except StoreError as error:  # the others can be listed all the same
-            _report(f"error: {error}")
+            report(f"error: {error}")
             damaged = True
     if found:
         terminal.draw(views.studies_view(found))
     elif not damaged:
-        _report(f"no study in {directory} or below it")
+        report(f"no study in {directory} or below it")
     if damaged:
         raise click.exceptions.Exit(ERROR)
 
 
 @main.command(
-    epilog=_examples(
+    epilog=examples(
         "benchkit show results/flush-log", "benchkit show results/flush-log/runs/0153f12027be7547"
     )
 )
@@ -219,7 +218,7 @@ def show(path: str) -> None:
 
 
 @main.command(
-    epilog=_examples(
+    epilog=examples(
         "benchkit compare results/flush-log --metric latency_p95",
         'benchkit compare results/june results/july --baseline "baseline · june" -f csv',
         "benchkit compare results/flush-log -m tps -m latency_p95 --style modern -o report.html",
@@ -280,7 +279,7 @@ def compare(
 
 @main.command(
     "import",
-    epilog=_examples(
+    epilog=examples(
         "benchkit import sysbench logs/11.8/*.log -o results/11.8 --label 11.8",
         "benchkit import auto old_report.txt -o results/old --lenient",
     ),
@@ -310,12 +309,33 @@ def import_results(
     families = FAMILIES if kind == "auto" else (kind,)
     outcome = import_files(list(files), output, Order(families, label, **how))
     for problem in outcome.problems:
-        _report(f"warning: {problem}")
+        report(f"warning: {problem}")
     runs, read = format_count(outcome.runs, "run"), format_count(outcome.files, "file")
-    _report(f"{runs} of {read} stored in {output}")
+    report(f"{runs} of {read} stored in {output}")
 
 
-@main.command("doctor", epilog=_examples("benchkit doctor", "benchkit doctor flush_log.toml"))
+@main.command("verify", epilog=examples("benchkit verify results/flush-log"))
+@click.argument("directories", metavar="DIR...", nargs=-1, required=True)
+def verify(directories: Sequence[str]) -> None:
+    """Check that studies are as they were written.
+
+    Every file of every run is compared with its hash, and what was loaded on a server with what
+    was loaded on the others. The exit code is 1 if something is wrong.
+    """
+    found = [verify_study(directory) for directory in directories]
+    for directory, verification in zip(directories, found, strict=True):
+        for problem in verification.problems:
+            report(f"error: {problem}")
+        runs, files = verification.runs, verification.files
+        wrong = format_count(len(verification.problems), "problem")
+        click.echo(
+            f"{directory}: {format_count(runs, 'run')}, {format_count(files, 'file')}, {wrong}"
+        )
+    if any(verification.problems for verification in found):
+        raise click.exceptions.Exit(ERROR)
+
+
+@main.command("doctor", epilog=examples("benchkit doctor", "benchkit doctor flush_log.toml"))
 @click.argument("study_file", metavar="[STUDY.toml]", required=False)
 def examine(study_file: str | None) -> None:
     """Check whether machine and server are fit to measure.
@@ -330,10 +350,13 @@ def examine(study_file: str | None) -> None:
 
 
 @main.command(
-    "workloads", epilog=_examples("benchkit workloads", "benchkit workloads oltp_read_write")
+    "workloads", epilog=examples("benchkit workloads", "benchkit workloads oltp_read_write")
 )
 @click.argument("name", metavar="[NAME]", required=False)
 def list_workloads(name: str | None) -> None:
     """List the workloads, or the options of one."""
     view = views.workload_view(workloads.factory(name)) if name else views.workloads_view()
     terminal.draw(view)
+
+
+main.add_command(server)

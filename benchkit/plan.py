@@ -36,15 +36,18 @@ class Setup:
     config_sha12 : str
         Of the rendered configuration.
     install : str or None
-        The binaries, or where a running server is.
+        Where the binaries are, or a running server is.
     cpus : str
         Where the server runs, such as ``"0-3"``; empty for anywhere.
+    binaries : str or None
+        Product and version of a private server, such as ``"MariaDB 11.8.9-MariaDB"``.
     """
 
     name: str
     config_sha12: str
     install: str | None
     cpus: str = ""
+    binaries: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +90,7 @@ class PlannedRun:
             "server": self.setup.name,
             "config": self.setup.config_sha12,
             "install": self.setup.install,
+            "binaries": self.setup.binaries,
             "workload": self.workload.identity,
             "workload_fingerprint": self.fingerprint,
             "threads": self.threads,

@@ -18,7 +18,7 @@ from benchkit.account import check_reachable, server_account
 from benchkit.config import Config, Value, private_options
 from benchkit.datadir import ServerDirectory
 from benchkit.errors import DatabaseError, ServerError
-from benchkit.install import Install, find_install
+from benchkit.install import Install, product_of
 from benchkit.instance import Instance, Launch
 from benchkit.placement import format_cpus, read_cpus
 
@@ -31,6 +31,7 @@ class Endpoint(TypedDict, total=False):
     socket: str | None
     user: str | None
     password: str | None
+    tls: bool
 
 
 class Server:
@@ -43,8 +44,8 @@ class Server:
     ----------
     config : Config
         The server's options; its name is the server's name.
-    install : path-like, optional
-        A directory with server binaries; by default the system's.
+    install : Install or path-like, optional
+        The server's binaries, or the folder they are in; by default the system's.
     directory : path-like, optional
         Where data and log live, kept after `stop` and used again. By default a temporary
         directory below BENCHKIT_DATA or ``/var/tmp/benchkit-<uid>``, removed by `stop`.
@@ -66,7 +67,7 @@ class Server:
     def __init__(
         self,
         config: Config,
-        install: str | os.PathLike[str] | None = None,
+        install: Install | str | os.PathLike[str] | None = None,
         directory: str | os.PathLike[str] | None = None,
         port: int | None = None,
         start_limit_s: float = 300.0,
@@ -75,7 +76,7 @@ class Server:
     ) -> None:
         self.config = config
         self._options = private_options(config, port)
-        self._install_path = install
+        self._binaries = install if isinstance(install, Install) else Install(install)
         self._directory_path = None if directory is None else Path(directory).absolute()
         self._port = port
         self._start_limit_s = start_limit_s
@@ -91,6 +92,8 @@ class Server:
         user: str | None = None,
         password: str | None = None,
         name: str | None = None,
+        *,
+        tls: bool = False,
     ) -> "Server":
         """Return a server that already runs; `start` and `stop` leave it as it is.
 
@@ -102,6 +105,8 @@ class Server:
             By default the name of the user who runs this, without a password.
         name : str, optional
             How it is called in tables; by default where it is.
+        tls : bool
+            Encrypt the connections, or fail. Whose the server's certificate is is not asked.
 
         Raises
         ------
@@ -109,6 +114,8 @@ class Server:
             When it cannot be reached or refuses the login.
         """
         endpoint = Endpoint(host=host, port=port or 0, socket=socket, user=user, password=password)
+        if tls:
+            endpoint["tls"] = True
         server = _RunningServer(name or _place(endpoint), endpoint)
         server.check_login()
         return server
@@ -146,7 +153,7 @@ class Server:
     @property
     def install_label(self) -> str:
         """Where the binaries come from, as far as it was said; or where the server is."""
-        return "system" if self._install_path is None else str(Path(self._install_path).absolute())
+        return self._binaries.label
 
     @cached_property
     def install(self) -> Install | None:
@@ -157,7 +164,7 @@ class Server:
         ServerError
             When there is no server, or not where it was said to be.
         """
-        return find_install(self._install_path)
+        return self._binaries.check()
 
     @property
     def endpoint(self) -> Endpoint:
@@ -241,7 +248,7 @@ class Server:
         """Return the server as a study runs it: in its own directory, else in this one."""
         return Server(
             self.config,
-            self._install_path,
+            self._binaries,
             self._directory_path or directory,
             self._port,
             self._start_limit_s,
@@ -294,8 +301,19 @@ class Server:
 
     @property
     def product(self) -> str:
-        """``MariaDB`` or ``MySQL``."""
-        return "MariaDB" if "mariadb" in self.version.lower() else "MySQL"
+        """``MariaDB``, ``MySQL`` or ``Percona Server``."""
+        return self.install.product if self.install else product_of(self.version)
+
+    @property
+    def binaries(self) -> str | None:
+        """Product and version of a private server's binaries; None where they are not usable.
+
+        A plan can be looked at where its servers are not; a start says what is wrong.
+        """
+        try:
+            return f"{self._binaries.product} {self._binaries.version}"
+        except ServerError:
+            return None
 
     def describe(self) -> dict[str, str | int | None]:
         """Return what the record of a run says about its server; never a password.
@@ -339,6 +357,7 @@ class _RunningServer(Server):
     def __init__(self, name: str, endpoint: Endpoint) -> None:
         super().__init__(Config(name))
         self._endpoint = endpoint
+        self._product = "unknown"
 
     @property
     def private(self) -> bool:
@@ -369,12 +388,22 @@ class _RunningServer(Server):
         try:
             with self.session() as connection:
                 self._version = connection.server_version
+                ((comment,),) = connection.query("SELECT @@version_comment")
+                self._product = product_of(f"{self._version} {comment}")
         except DatabaseError as error:
             user = self._endpoint.get("user")
             raise ServerError(
                 f"cannot log in to the server at {_place(self._endpoint)} as user "
                 f"{user or getpass.getuser()!r}: {error}"
             ) from error
+
+    @property
+    def product(self) -> str:
+        return self._product
+
+    @property
+    def binaries(self) -> str | None:
+        return None
 
     @property
     def install_label(self) -> str:

@@ -96,6 +96,10 @@ static void set_options(MYSQL *mysql, const struct endpoint *endpoint)
     mysql_options(mysql, MYSQL_REPORT_DATA_TRUNCATION, &on);
     if (endpoint->connect_timeout_s)
         mysql_options(mysql, MYSQL_OPT_CONNECT_TIMEOUT, &endpoint->connect_timeout_s);
+    if (endpoint->tls) {
+        mysql_options(mysql, MYSQL_OPT_SSL_ENFORCE, &on);
+        mysql_options(mysql, MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &off);
+    }
 }
 
 /* Both sides must have offered it. */
@@ -129,6 +133,13 @@ int connection_open(const struct endpoint *endpoint, struct connection **result,
     socket = (int)mysql_get_socket(connection->mysql);
     set_socket(connection, socket);
     connection->direct = !mysql_get_ssl_cipher(connection->mysql);
+    /* The library goes on without where the server has no TLS to offer. */
+    if (endpoint->tls && connection->direct) {
+        connection_close(connection);
+        error_set_database(error, CR_SSL_CONNECTION_ERROR, "08001",
+                           "TLS was asked for, but the server does not offer it");
+        return -1;
+    }
     if (wire_init(&connection->wire, socket, ends_with_ok(connection->mysql), error)) {
         connection_close(connection);
         return -1;

@@ -34,6 +34,7 @@ struct endpoint {
     const char *database;
     unsigned int port;
     unsigned int connect_timeout_s; /* 0: the library's default */
+    bool tls; /* encrypt, or fail; whose certificate it is is not asked */
 };
 
 /* What to prepare. Text and arrays are borrowed for the call, the values themselves

@@ -239,17 +239,15 @@ static void *run_thread(void *argument)
     return NULL;
 }
 
-/* Half of the processors that this process may use: the other half is for a server on
- * the same host and for what else there is to do. A carrier per processor would only
- * take turns with the server's threads that it waits for. */
+/* One for each processor that this process may use. With a server on the same host the
+ * threads that it wakes up for a carrier's workers then tend to run where the carrier
+ * has just gone to sleep, and nobody has to wake up another processor. */
 static uint32_t choose_carriers(const struct driver *driver)
 {
     uint32_t workers = driver_worker_count(driver);
-    uint32_t carriers = thread_processors() / 2;
+    uint32_t processors = thread_processors();
 
-    if (!driver->program->shareable || carriers > workers)
-        return workers;
-    return carriers ? carriers : 1;
+    return driver->program->shareable && processors < workers ? processors : workers;
 }
 
 /* What several workers on a thread need. */

@@ -3,7 +3,7 @@
  * and stopped; and its result.
  *
  * The thread that made the driver also controls it by calling driver_wait() until the
- * run has ended: there is no thread besides the workers. Several drivers may run in
+ * run has ended: there is no thread besides those of the workers. Several may run in
  * one process, each controlled by one thread.
  *
  * When a run has ended, driver_finish() checks the accounting identity:

@@ -10,6 +10,7 @@
 #include "wire_row.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -19,12 +20,23 @@ enum { HEAD_BYTES = 512 };
 /* Numbers that libmariadb gives to these. */
 enum { SERVER_LOST = 2013, MALFORMED_PACKET = 2027 };
 
+/* A blocking recv() on a Unix socket is woken up also when the server has taken the
+ * request; poll() is not. */
+static void wait_for_more(const struct wire *wire)
+{
+    struct pollfd readable = {.fd = wire->socket, .events = POLLIN};
+
+    if (wire->blocks)
+        poll(&readable, 1, -1);
+}
+
 static int receive_more(struct wire *wire, struct error *error)
 {
     ssize_t received;
 
     if (wire->in_begin == wire->in_end)
         wire->in_begin = wire->in_end = 0;
+    wait_for_more(wire);
     do {
         received =
             recv(wire->socket, wire->in + wire->in_end, WIRE_INPUT_BYTES - wire->in_end,

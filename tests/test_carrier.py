@@ -54,9 +54,9 @@ def _on_processors(some):
         os.sched_setaffinity(0, PROCESSORS)
 
 
-def test_workers_share_half_of_the_processors(scratch, processors):
+def test_workers_share_a_thread_for_each_processor(scratch, processors):
     result = scratch.run(make_workload(SELECT), threads=64, transactions=200)
-    assert result["os_threads"] == max(1, processors // 2)
+    assert result["os_threads"] == processors
     assert scratch.run(make_workload(SELECT), transactions=10)["os_threads"] == 1
 
 

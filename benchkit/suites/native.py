@@ -9,10 +9,11 @@ import json
 import re
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple
 
 from benchkit._core import Connection, Driver, Histogram, Program, draw, load
+from benchkit.checks import count_rows
 from benchkit.errors import DatabaseError
 from benchkit.hlog import format_header, format_line
 from benchkit.plan import PlannedRun
@@ -51,6 +52,8 @@ class Load:
         True when an earlier run loaded it.
     rows_before : int
         Those that were there from a load that was interrupted; ``seconds`` is for the others.
+    row_counts : dict of str to int
+        How many rows each table has after the load, as the server counts them.
     """
 
     database: str
@@ -59,6 +62,7 @@ class Load:
     checksums: dict[str, str | None]
     reused: bool = False
     rows_before: int = 0
+    row_counts: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +174,7 @@ def ensure_loaded(server: Server, order: LoadOrder, on_rows: Callable[[int], Non
         rows = parts.read_notes(admin).lines or order.rows
         sums = _checksums(admin, order)
         loaded = Load(database, rows, seconds, sums, rows_before=before.lines)
+        loaded = replace(loaded, row_counts=count_rows(admin, loaded.checksums))
         _write_marker(admin, order.key, loaded)
     return loaded
 
