@@ -9,6 +9,8 @@ What a client computes in HammerDB is computed here too, and not by the server, 
 decimals travel as texts and are added where they are written.
 """
 
+from dataclasses import replace
+
 from benchkit.generators import constant, timestamp
 from benchkit.workloads.steps import Begin, Commit, Execute, If, Let, Offset, Repeat, Source, Step
 from benchkit.workloads.tprocc_client_order import new_order
@@ -76,6 +78,19 @@ _DELIVER: tuple[Step, ...] = (
 )
 
 
+def _read_now(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    """Return the steps reading the order's customer with a lock.
+
+    The oldest order, found with a lock, may be newer than the transaction's snapshot.
+    """
+    return tuple(
+        replace(step, sql=f"{step.sql} FOR UPDATE")
+        if isinstance(step, Execute) and step.name == "select_order_customer"
+        else step
+        for step in steps
+    )
+
+
 def _delivery(options: TproccOptions) -> tuple[Step, ...]:
     """Return the ten districts' steps.
 
@@ -84,7 +99,7 @@ def _delivery(options: TproccOptions) -> tuple[Step, ...]:
     spec = options.flavour == SPEC
     counted = ", c_delivery_cnt = c_delivery_cnt + 1" if spec else ""
     deliver = (
-        *_DELIVER,
+        *(_read_now(_DELIVER) if spec else _DELIVER),
         Execute(
             f"UPDATE customer SET c_balance = c_balance + CAST(? AS DECIMAL(12,2)){counted} "
             f"WHERE {BY_ID}",

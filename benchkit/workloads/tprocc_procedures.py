@@ -277,6 +277,12 @@ _DELIVER = f"""
     UPDATE order_line SET ol_delivery_d = timestamp WHERE {_OF_LINES};
     SELECT SUM(ol_amount) INTO total FROM order_line WHERE {_OF_LINES};"""
 
+# The locked oldest order may be newer than the transaction's snapshot: its customer has to be
+# read as of now, too. What is updated here is seen either way.
+_DELIVER_NOW = _DELIVER.replace(
+    f"FROM orders WHERE {_OF_ORDER};", f"FROM orders WHERE {_OF_ORDER} FOR UPDATE;"
+)
+
 _DELIVERIES = {
     # Without an order in new_order the variable keeps the last district's: nobody handles that.
     HAMMERDB: f"""\
@@ -297,7 +303,7 @@ _DELIVERIES = {
   START TRANSACTION;
   WHILE district_id <= {DISTRICTS} DO
     SELECT no_o_id INTO order_id {_OLDEST} ORDER BY no_o_id LIMIT 1 FOR UPDATE;
-    IF order_id IS NOT NULL THEN{_DELIVER.replace(chr(10), chr(10) + "  ")}
+    IF order_id IS NOT NULL THEN{_DELIVER_NOW.replace(chr(10), chr(10) + "  ")}
       UPDATE customer SET c_balance = c_balance + total, c_delivery_cnt = c_delivery_cnt + 1
         WHERE {_OF_CUSTOMER};
     END IF;
