@@ -101,16 +101,16 @@ t.ensure_loaded(server, t.order_for(sys.argv[2], "killed", 2), lambda rows: prin
 """
 
 
-def test_killed_load_is_gone_on_with_to_the_same_checksums(server, tables):
-    arguments = server.endpoint["socket"], tables.flavour, os.path.dirname(__file__)
+def test_killed_load_is_gone_on_with_to_the_same_checksums(server, hammerdb):
+    arguments = server.endpoint["socket"], hammerdb.flavour, os.path.dirname(__file__)
     with start_script(LOADING, *arguments) as process:
         while int(process.stdout.readline()) < 350_000:
             pass
         process.kill()
-    loaded = ensure_loaded(server, order_for(tables.flavour, "killed", 1), ignore)
+    loaded = ensure_loaded(server, order_for(hammerdb.flavour, "killed", 1), ignore)
     drop_data(server, "killed")
-    assert loaded.checksums == tables.loaded.checksums
-    assert loaded.rows == tables.loaded.rows
+    assert loaded.checksums == hammerdb.loaded.checksums
+    assert loaded.rows == hammerdb.loaded.rows
     assert loaded.rows_before > 0
 
 
