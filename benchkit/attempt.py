@@ -11,6 +11,7 @@ from benchkit import observe
 from benchkit.plan import PlannedRun
 from benchkit.record import Factors, Json, RunRecord, Status
 from benchkit.suites.native import Load, NativeRun
+from benchkit.topology import lag_metrics
 from benchkit.version import get_version
 
 _BUSY_SHARE = 0.8  # of the host's CPU, from where on the driver itself is in the way
@@ -34,6 +35,14 @@ class Attempt:
         The data it runs on.
     before, after, variables : dict
         The server's status before and after the run, and its variables.
+    preparation : dict
+        How server and data were brought to where the run began.
+    replication : dict or None
+        Topology, and what became of it; None without replicas.
+    binlog_bytes : int or None
+        Written to the binary log by the run, its warmup included.
+    notes : list of str
+        Warnings for the record.
     """
 
     run: PlannedRun
@@ -42,6 +51,10 @@ class Attempt:
     before: dict[str, str] = field(default_factory=dict)
     after: dict[str, str] = field(default_factory=dict)
     variables: dict[str, str] = field(default_factory=dict)
+    preparation: dict[str, Any] = field(default_factory=dict)
+    replication: dict[str, Any] | None = None
+    binlog_bytes: int | None = None
+    notes: list[str] = field(default_factory=list)
     start_utc: str = field(default_factory=_utc_now)
     started_monotonic_ns: int = field(default_factory=time.monotonic_ns)
 
@@ -90,6 +103,8 @@ def make_record(
         env_ref=origin.env_ref,
         load=None if attempt.load is None else asdict(attempt.load),
         failure=failure,
+        preparation=attempt.preparation or None,
+        replication=attempt.replication,
         tool={"name": "benchkit", "version": get_version()},
         **_observations(attempt),
     )
@@ -116,6 +131,12 @@ def _observations(attempt: Attempt) -> dict[str, Any]:
     metrics = observe.compute_metrics(result)
     if attempt.load is not None and not attempt.load.reused:
         metrics["load_rows_per_s"] = attempt.load.rows / attempt.load.seconds
+    metrics |= lag_metrics(attempt.native.rows)
+    if attempt.replication and "caught_up_s" in attempt.replication:
+        metrics["replica_catch_up"] = attempt.replication["caught_up_s"]
+    committed = result["accounting"]["committed"]
+    if attempt.binlog_bytes is not None and committed:
+        metrics["binlog_bytes_per_transaction"] = attempt.binlog_bytes / committed
     return {
         "measured_s": result["measured_s"],
         "warmup_s": result["warmup_s"],
@@ -131,7 +152,7 @@ def _observations(attempt: Attempt) -> dict[str, Any]:
 
 def _warnings(attempt: Attempt, result: Mapping[str, Any]) -> tuple[str, ...]:
     """Say what a reader of the numbers should know."""
-    warnings = []
+    warnings = list(attempt.notes)
     failed = sum(t["failed"] for t in result["transactions"])
     if not any(t["committed"] for t in result["transactions"]):
         warnings.append("no transaction was committed in the measurement")

@@ -17,7 +17,7 @@ from benchkit._core import Histogram
 from benchkit.errors import MetricError, unknown_name
 from benchkit.hlog import PHASE_PREFIX, merge_histograms
 from benchkit.metrics import METRICS, find_metric
-from benchkit.record import DRAIN, MEASUREMENT, SERIES_DTYPE, WARMUP, RunRecord, threads_text
+from benchkit.record import DRAIN, MEASUREMENT, WARMUP, RunRecord, threads_text
 from benchkit.stored import StoredRun
 
 Floats = NDArray[np.float64]
@@ -61,10 +61,15 @@ def _series_column(name: str) -> Callable[[NDArray[np.void]], NDArray[Any]]:
     if name in _RATES:
         return lambda rows: rows[_RATES[name]] / rows["elapsed_s"]
     field = _RESPONSES.get(name, name)
-    fields = SERIES_DTYPE.names or ()
-    if field not in fields:
+    return lambda rows: _find_field(rows, field)
+
+
+def _find_field(rows: NDArray[np.void], name: str) -> NDArray[Any]:
+    """Return a field of interval rows, one of every run's or one that was sampled beside it."""
+    fields = rows.dtype.names or ()
+    if name not in fields:
         raise MetricError(unknown_name("series", name, ["qps", *_RATES, *_RESPONSES, *fields]))
-    return lambda rows: rows[field]
+    return rows[name]
 
 
 class Dataset:

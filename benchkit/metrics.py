@@ -90,6 +90,22 @@ _ALL = (
         "User and system time of the worker threads, divided by the statements of all phases.",
     ),
     Metric("load_rows_per_s", "rows/s", True, "load rate", "Rows loaded into tables per second."),
+    Metric(
+        "binlog_bytes_per_transaction",
+        "bytes/transaction",
+        False,
+        "binary log per transaction",
+        "Bytes written to the binary log, divided by the committed transactions of all phases.",
+    ),
+    Metric("replica_lag_mean", "s", False, "mean replica lag", "Mean lag of the slowest replica."),
+    Metric("replica_lag_max", "s", False, "longest replica lag", "Longest lag of any replica."),
+    Metric(
+        "replica_catch_up",
+        "s",
+        False,
+        "replica catch-up time",
+        "Time from the end of a run until all replicas had applied it.",
+    ),
     Metric("nopm", "orders/min", True, "new orders", "New orders that committed, per minute."),
     Metric(
         "tpm",

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field
 from itertools import groupby, pairwise, product
 from typing import Literal, NamedTuple
 
+from benchkit.modes import IterationMode, choose_mode
 from benchkit.record import run_id
 from benchkit.units import format_count, format_duration
 from benchkit.workloads import Workload
@@ -37,11 +38,17 @@ class Setup:
         Of the rendered configuration.
     install : str or None
         The binaries, or where a running server is.
+    private : bool
+        Whether it is ours to start and stop.
+    topology : str or None
+        Its replicas, in a few words.
     """
 
     name: str
     config_sha12: str
     install: str | None
+    private: bool = True
+    topology: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +83,12 @@ class PlannedRun:
     block: int
     fingerprint: str
     workload_label: str
+    mode: IterationMode
 
     @property
     def identity(self) -> dict[str, object]:
         """All that makes this run the run it is; its place in the order does not."""
+        topology = {} if self.setup.topology is None else {"replicas": self.setup.topology}
         return {
             "server": self.setup.name,
             "config": self.setup.config_sha12,
@@ -92,6 +101,8 @@ class PlannedRun:
             "transactions": self.timing.transactions,
             "warmup_s": self.timing.warmup_s,
             "seed": self.seed,
+            "iteration_mode": self.mode,
+            **topology,
         }
 
     @property
@@ -131,10 +142,20 @@ class Grid:
     timing: Timing
     order: Order
     seed: int
+    iteration_mode: IterationMode | None = None
 
     def settings(self) -> dict[str, object]:
         """Return what stays the same while a study grows."""
-        return {**asdict(self.timing), "order": self.order, "seed": self.seed}
+        return {
+            **asdict(self.timing),
+            "order": self.order,
+            "seed": self.seed,
+            "iteration_mode": self.iteration_mode,
+        }
+
+    def mode_of(self, setup: Setup, workload: Workload) -> IterationMode:
+        """Return how the runs of a workload on a server find it."""
+        return choose_mode(self.iteration_mode, workload, setup.private)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,17 +175,20 @@ class Plan:
     @property
     def expected_s(self) -> float:
         """About how long all runs will take, with starts and loads."""
-        switches = 1 + sum(before.setup != after.setup for before, after in pairwise(self.runs))
+        switches = 1 + sum(
+            before.setup != after.setup or after.mode in ("restart", "restore")
+            for before, after in pairwise(self.runs)
+        )
         runs_s = sum(run.expected_s + _RUN_OVERHEAD_S for run in self.runs)
         return runs_s + switches * _START_S + self._rows_to_load() / _LOAD_ROWS_PER_S
 
     def _rows_to_load(self) -> int:
-        most = max(self.grid.threads)
-        rows = 0
-        for workload in self.grid.workloads:
-            each = sum(t.rows * int(t.count) for t in workload.tables_for(most))
-            repeats = len(self.grid.threads) * self.grid.iterations if workload.fresh_data else 1
-            rows += each * repeats * len(self.grid.setups)
+        grid, rows = self.grid, 0
+        for setup, workload in product(grid.setups, grid.workloads):
+            mode = grid.mode_of(setup, workload)
+            anew = mode == "reset" or (workload.fresh_data and mode != "restore")
+            each = sum(t.rows * int(t.count) for t in workload.tables_for(max(grid.threads)))
+            rows += each * (len(grid.threads) * grid.iterations if anew else 1)
         return rows
 
     def summary(self) -> str:
@@ -219,6 +243,7 @@ def make_plan(study: str, grid: Grid) -> Plan:
             block=cell.block,
             fingerprint=fingerprints[cell.workload],
             workload_label=labels[cell.workload],
+            mode=grid.mode_of(cell.setup, cell.workload),
         )
         for order, cell in enumerate(cells, 1)
     )

@@ -200,7 +200,7 @@ class StudyFolder:
         record : RunRecord
             Its `files` are filled in here.
         series : ndarray
-            Of `SERIES_DTYPE`.
+            Of `SERIES_DTYPE`, and columns of what was sampled beside it.
         log : str
             The text of ``latency.hlog``.
         status : mapping
@@ -348,7 +348,8 @@ def _json_bytes(value: Mapping[str, Any]) -> bytes:
 
 
 def _run_files(series: NDArray[np.void], log: str, status: Json) -> dict[str, bytes]:
-    assert series.dtype.names == SERIES_DTYPE.names, f"a series of {series.dtype}"
+    known = SERIES_DTYPE.names or ()
+    assert (series.dtype.names or ())[: len(known)] == known, f"a series of {series.dtype}"
     array = io.BytesIO()
     np.lib.format.write_array(array, series, version=(1, 0), allow_pickle=False)
     return {

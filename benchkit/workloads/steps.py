@@ -163,6 +163,13 @@ class Choose:
         object.__setattr__(self, "branches", read)
 
 
+# Statements that leave the tables as they are. A CALL may do anything, so it writes.
+_READING = (
+    *("begin", "commit", "rollback", "start"),
+    *("select", "statement", "table", "values", "with"),
+    *("do", "explain", "help", "set", "show", "use"),
+)
+
 Step = Let | Execute | InsertRows | Begin | Commit | Rollback | Repeat | Choose
 
 
@@ -205,6 +212,19 @@ def read_registers(steps: tuple[Step, ...]) -> Iterator[str]:
                 yield from check.find_placeholders(step.sql)
                 yield from (source for source in step.params if isinstance(source, str))
                 yield from (o.register for o in step.params if isinstance(o, Offset))
+
+
+def writes(statement: str) -> bool:
+    """Return whether a statement may change what tables hold."""
+    return check.first_word(statement) not in _READING
+
+
+def any_writes(steps: tuple[Step, ...]) -> bool:
+    """Return whether some step may change what tables hold."""
+    return any(
+        isinstance(step, InsertRows) or (isinstance(step, Execute) and writes(step.sql))
+        for step in all_steps(steps)
+    )
 
 
 def leaves_open(steps: tuple[Step, ...]) -> bool:
