@@ -7,10 +7,16 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from benchkit import observe
+from benchkit.conditions import Conditions, Watchers
 from benchkit.plan import PlannedRun
 from benchkit.record import Factors, Json, RunRecord, Status
-from benchkit.suites.native import Load, NativeRun
+from benchkit.store import array_bytes
+from benchkit.stored import MONITOR_FILE, PROFILE_FILE
+from benchkit.suites.native import Load, NativeRun, add_columns
 from benchkit.topology import lag_metrics
 from benchkit.version import get_version
 
@@ -33,6 +39,8 @@ class Attempt:
         Which measures it.
     load : Load or None
         The data it runs on.
+    watchers : Watchers
+        Who read server and host meanwhile, and what could not be done.
     before, after, variables : dict
         The server's status before and after the run, and its variables.
     preparation : dict
@@ -41,20 +49,18 @@ class Attempt:
         Topology, and what became of it; None without replicas.
     binlog_bytes : int or None
         Written to the binary log by the run, its warmup included.
-    notes : list of str
-        Warnings for the record.
     """
 
     run: PlannedRun
     native: NativeRun
     load: Load | None = None
+    watchers: Watchers = field(default_factory=Watchers)
     before: dict[str, str] = field(default_factory=dict)
     after: dict[str, str] = field(default_factory=dict)
     variables: dict[str, str] = field(default_factory=dict)
     preparation: dict[str, Any] = field(default_factory=dict)
     replication: dict[str, Any] | None = None
     binlog_bytes: int | None = None
-    notes: list[str] = field(default_factory=list)
     start_utc: str = field(default_factory=_utc_now)
     started_monotonic_ns: int = field(default_factory=time.monotonic_ns)
 
@@ -63,12 +69,32 @@ class Attempt:
         """What ``status.json`` holds."""
         return {"before": self.before, "after": self.after, "variables": self.variables}
 
+    def monitored(self) -> NDArray[np.void] | None:
+        """Return what was observed beside the series, row by row; None if nothing was."""
+        result, monitor = self.native.result, self.watchers.monitor
+        if result is None or (monitor is None and not self.native.samples):
+            return None
+        ends_s = result["rows"]["time_s"]
+        table = np.zeros(len(ends_s), []) if monitor is None else monitor.table(ends_s)
+        return add_columns(table, self.native.samples)
+
+    def more_files(self) -> dict[str, bytes]:
+        """Return the files of the run beside those that every run has."""
+        files = {}
+        table = self.monitored()
+        if table is not None:
+            files[MONITOR_FILE] = array_bytes(table)
+        if self.watchers.profile is not None and self.watchers.profile.folded:
+            files[PROFILE_FILE] = self.watchers.profile.folded.encode()
+        return files
+
 
 @dataclass(frozen=True, slots=True)
 class Origin:
     """Where a run was made: study, server, and what was stored about server and host."""
 
     study: str
+    conditions: Conditions
     server: Json
     config_ref: str | None
     env_ref: str | None
@@ -105,6 +131,7 @@ def make_record(
         failure=failure,
         preparation=attempt.preparation or None,
         replication=attempt.replication,
+        conditions=origin.conditions.describe(),
         tool={"name": "benchkit", "version": get_version()},
         **_observations(attempt),
     )
@@ -128,15 +155,17 @@ def _observations(attempt: Attempt) -> dict[str, Any]:
     result = attempt.native.result
     if result is None:
         return {"measured_s": 0.0, "warmup_s": 0.0, "metrics": {}}
-    metrics = observe.compute_metrics(result)
+    monitored = attempt.monitored()
+    metrics = observe.compute_metrics(result) | observe.compute_costs(result, monitored)
     if attempt.load is not None and not attempt.load.reused:
         metrics["load_rows_per_s"] = attempt.load.rows / attempt.load.seconds
-    metrics |= lag_metrics(attempt.native.rows)
+    metrics |= lag_metrics(result["rows"]["phase"], monitored)
     if attempt.replication and "caught_up_s" in attempt.replication:
         metrics["replica_catch_up"] = attempt.replication["caught_up_s"]
     committed = result["accounting"]["committed"]
     if attempt.binlog_bytes is not None and committed:
-        metrics["binlog_bytes_per_transaction"] = attempt.binlog_bytes / committed
+        counted = attempt.binlog_bytes / committed
+        metrics.setdefault("binlog_bytes_per_transaction", counted)
     return {
         "measured_s": result["measured_s"],
         "warmup_s": result["warmup_s"],
@@ -152,7 +181,7 @@ def _observations(attempt: Attempt) -> dict[str, Any]:
 
 def _warnings(attempt: Attempt, result: Mapping[str, Any]) -> tuple[str, ...]:
     """Say what a reader of the numbers should know."""
-    warnings = list(attempt.notes)
+    warnings = list(attempt.watchers.notes)
     failed = sum(t["failed"] for t in result["transactions"])
     if not any(t["committed"] for t in result["transactions"]):
         warnings.append("no transaction was committed in the measurement")
@@ -167,4 +196,4 @@ def _warnings(attempt: Attempt, result: Mapping[str, Any]) -> tuple[str, ...]:
         warnings.append(
             f"the load driver itself used more than {_BUSY_SHARE:.0%} of this host's CPU"
         )
-    return tuple(warnings)
+    return (*warnings, *attempt.watchers.notes)

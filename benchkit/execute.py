@@ -13,8 +13,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+import numpy as np
+
 from benchkit import host
 from benchkit.attempt import Attempt, Origin, make_record
+from benchkit.conditions import Conditions
 from benchkit.errors import (
     BenchkitError,
     DatabaseError,
@@ -29,7 +32,7 @@ from benchkit.plan import Plan, PlannedRun
 from benchkit.preflight import check_server, check_space, needed_space
 from benchkit.prepare import Preparer
 from benchkit.progress import Progress, make_progress
-from benchkit.record import RunRecord, Status
+from benchkit.record import SERIES_DTYPE, RunRecord, Status
 from benchkit.server import Server
 from benchkit.store import StudyFolder
 from benchkit.suites.native import LoadOrder, NativeRun, drop_data
@@ -69,6 +72,7 @@ class Hosting:
     data_id : str
         Tells the study's databases from those of others.
     loader_threads : int
+    conditions : Conditions
     rest_limit_s : float
         How long each run waits for its servers to come to rest.
     """
@@ -77,7 +81,8 @@ class Hosting:
     home: Path
     data_id: str
     loader_threads: int
-    rest_limit_s: float
+    conditions: Conditions = Conditions()
+    rest_limit_s: float = 60.0
 
 
 def execute(
@@ -203,7 +208,11 @@ class _Bench:
             return _order_load(self.plan, self.hosting, workload)
 
         self._preparer = Preparer(
-            order_load, self.hosting.home, self.hosting.rest_limit_s, self.bar.show_step
+            order_load,
+            self.hosting.home,
+            self.hosting.conditions,
+            self.hosting.rest_limit_s,
+            self.bar.show_step,
         )
 
     def __enter__(self) -> Self:
@@ -256,7 +265,7 @@ class _Bench:
         try:
             server = self._switch_to(run.setup.name, start=run.mode != "restore")
             self._preparer.prepare(server, attempt, fresh=self._fresh)
-            result = measure(server, attempt, self.bar.show_step)
+            result = measure(server, attempt, self.hosting.conditions, self.bar.show_step)
         except KeyboardInterrupt:
             self._keep(attempt, "interrupted", {"kind": "interrupted", "message": "Ctrl-C"})
             raise
@@ -267,7 +276,13 @@ class _Bench:
         if result["error"]:
             return self._fail(attempt, _run_error(result["error"]))
         record = self._record(attempt, "complete")
-        self.folder.save_run(record, attempt.native.rows, attempt.native.log, attempt.server_status)
+        self.folder.save_run(
+            record,
+            result["rows"],
+            attempt.native.log,
+            attempt.server_status,
+            more=attempt.more_files(),
+        )
         self.bar.end_run(record.metrics)
         return None
 
@@ -340,10 +355,17 @@ class _Bench:
 
     def _keep(self, attempt: Attempt, status: Status, failure: dict[str, str]) -> Path:
         """Store what there is of a run that did not finish."""
+        result = attempt.native.result
+        rows = np.zeros(0, SERIES_DTYPE) if result is None else result["rows"]
         log_tail = self._current.read_log(LOG_LINES) if self._current else ""
         record = self._record(attempt, status, failure)
         return self.folder.save_failed(
-            record, attempt.native.rows, attempt.native.log, attempt.server_status, log_tail
+            record,
+            rows,
+            attempt.native.log,
+            attempt.server_status,
+            log_tail,
+            more=attempt.more_files(),
         )
 
     def _record(
@@ -351,7 +373,9 @@ class _Bench:
     ) -> RunRecord:
         server = self.hosting.servers[attempt.run.setup.name]
         config = self.folder.save_config(server.config.render()) if server.private else None
-        origin = Origin(self.plan.study, server.describe(), config, self._env_ref)
+        origin = Origin(
+            self.plan.study, self.hosting.conditions, server.describe(), config, self._env_ref
+        )
         return make_record(attempt, origin, status, failure)
 
 

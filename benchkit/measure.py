@@ -5,9 +5,11 @@ may begin is in `prepare`.
 """
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import Any
 
 from benchkit.attempt import Attempt
+from benchkit.conditions import Conditions, surrounded
 from benchkit.errors import DatabaseError
 from benchkit.replication import binlog_growth, binlog_sizes
 from benchkit.server import Server
@@ -16,7 +18,12 @@ from benchkit.topology import LagSampler, await_caught_up, compare_replicas, des
 _MAY_NOT = 1227  # a global privilege is missing
 
 
-def measure(server: Server, attempt: Attempt, show_step: Callable[[str], None]) -> dict[str, Any]:
+def measure(
+    server: Server,
+    attempt: Attempt,
+    conditions: Conditions,
+    show_step: Callable[[str], None],
+) -> dict[str, Any]:
     """Measure a run; return what the driver counted.
 
     Parameters
@@ -25,6 +32,7 @@ def measure(server: Server, attempt: Attempt, show_step: Callable[[str], None]) 
         Running and prepared.
     attempt : Attempt
         Takes what is observed besides, as far as the run gets.
+    conditions : Conditions
     show_step : callable
         Told what is going on.
 
@@ -39,7 +47,7 @@ def measure(server: Server, attempt: Attempt, show_step: Callable[[str], None]) 
     attempt.variables = server.variables()
     binlogs = _binlog_sizes(server, attempt)
     attempt.before = server.status()
-    result = _drive(server, attempt)
+    result = _drive(server, attempt, conditions)
     if not result["error"]:
         attempt.after = server.status()
         attempt.binlog_bytes = binlog_growth(binlogs, _binlog_sizes(server, attempt))
@@ -47,15 +55,19 @@ def measure(server: Server, attempt: Attempt, show_step: Callable[[str], None]) 
     return result
 
 
-def _drive(server: Server, attempt: Attempt) -> dict[str, Any]:
-    """Run the workload, the replicas watched meanwhile."""
+def _drive(server: Server, attempt: Attempt, conditions: Conditions) -> dict[str, Any]:
+    """Run the workload under the conditions, the replicas watched meanwhile."""
+    native, watchers = attempt.native, attempt.watchers
     database = None if attempt.load is None else attempt.load.database
-    if not server.replicas:
-        return attempt.native.measure(server, database)
-    attempt.replication = describe_replicas(server)
-    with LagSampler(server) as sampler:
-        attempt.native.sample = sampler
-        return attempt.native.measure(server, database)
+    with ExitStack() as stack:
+        if server.replicas:
+            attempt.replication = describe_replicas(server)
+            native.sample = stack.enter_context(LagSampler(server))
+        timing = attempt.run.timing
+        stack.enter_context(
+            surrounded(conditions, server, timing, lambda: native.start_ns, watchers)
+        )
+        return native.measure(server, database)
 
 
 def _check_replicas(server: Server, attempt: Attempt, show_step: Callable[[str], None]) -> None:

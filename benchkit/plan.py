@@ -38,17 +38,20 @@ class Setup:
         Of the rendered configuration.
     install : str or None
         The binaries, or where a running server is.
+    cpus : str
+        Where the server runs, such as ``"0-3"``; empty for anywhere.
     private : bool
         Whether it is ours to start and stop.
-    topology : str or None
-        Its replicas, in a few words.
+    topology : str
+        Its replicas, in a few words; empty for none.
     """
 
     name: str
     config_sha12: str
     install: str | None
+    cpus: str = ""
     private: bool = True
-    topology: str | None = None
+    topology: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +91,6 @@ class PlannedRun:
     @property
     def identity(self) -> dict[str, object]:
         """All that makes this run the run it is; its place in the order does not."""
-        topology = {} if self.setup.topology is None else {"replicas": self.setup.topology}
         return {
             "server": self.setup.name,
             "config": self.setup.config_sha12,
@@ -102,7 +104,8 @@ class PlannedRun:
             "warmup_s": self.timing.warmup_s,
             "seed": self.seed,
             "iteration_mode": self.mode,
-            **topology,
+            **({"cpus": self.setup.cpus} if self.setup.cpus else {}),
+            **({"replicas": self.setup.topology} if self.setup.topology else {}),
         }
 
     @property

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from benchkit.attempt import Attempt
+from benchkit.conditions import Conditions
 from benchkit.image import (
     PREFIX,
     Image,
@@ -21,6 +22,7 @@ from benchkit.image import (
     sync_tree,
     take_image,
 )
+from benchkit.placement import placed_on
 from benchkit.rest import await_rest
 from benchkit.server import Server
 from benchkit.suites.native import LoadOrder, drop_data, ensure_loaded
@@ -39,6 +41,7 @@ class Preparer:
         From a workload to what is to be loaded for it.
     home : Path
         Below it, data and images are the study's own.
+    conditions : Conditions
     rest_limit_s : float
         How long to wait for servers to come to rest; 0 does not wait.
     show_step : callable
@@ -47,6 +50,7 @@ class Preparer:
 
     order_load: Callable[[Workload], LoadOrder]
     home: Path
+    conditions: Conditions
     rest_limit_s: float
     show_step: Callable[[str], None]
     _images: dict[Path, Image] = field(init=False, default_factory=dict)
@@ -93,7 +97,8 @@ class Preparer:
         if workload.tables:
             self.show_step("loading")
             order = self.order_load(workload)
-            attempt.load = ensure_loaded(server, order, self._show_load(order), anew=anew)
+            with placed_on(self.conditions.load_cpus):
+                attempt.load = ensure_loaded(server, order, self._show_load(order), anew=anew)
         if server.topology is None:
             return
         loaded = attempt.load is not None and not attempt.load.reused
@@ -146,7 +151,7 @@ class Preparer:
         rest = await_rest([server, *server.replicas], self.rest_limit_s)
         attempt.preparation["rest"] = rest._asdict()
         if not rest.settled:
-            attempt.notes.append(
+            attempt.watchers.notes.append(
                 f"the server was not at rest after {format_duration(rest.waited_s)}: CPU "
                 f"{rest.cpu_share:.0%}, {rest.history_length} transactions to purge, "
                 f"{rest.dirty_pages} dirty pages"

@@ -192,6 +192,8 @@ class RunRecord:
         How the run found server and data: iteration_mode, what was restored, rest.
     replication : mapping or None
         The replicas, how long they took to catch up, and what primary and replicas have alike.
+    conditions : mapping
+        What was unusual around the run: load_cpus, drop_caches, profile.
     failure : mapping or None
         kind and message of what ended a run early.
     files : mapping
@@ -225,6 +227,7 @@ class RunRecord:
     preparation: Json | None = None
     replication: Json | None = None
     client: Json = field(default_factory=dict)
+    conditions: Json = field(default_factory=dict)
     failure: Json | None = None
     files: Json = field(default_factory=dict)
     tool: Json = field(default_factory=dict)

@@ -7,7 +7,7 @@ up and goes down is in `instance`.
 import getpass
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -21,6 +21,7 @@ from benchkit.endpoint import Endpoint, Reachable
 from benchkit.errors import DatabaseError, ServerError
 from benchkit.install import Install, find_install
 from benchkit.instance import Instance, Launch
+from benchkit.placement import format_cpus, read_cpus
 from benchkit.replica import (
     Attach,
     Replica,
@@ -67,11 +68,14 @@ class Server(Reachable):
     attach : {"before_load", "image"}
         Make them from the data the server has at its first start, or when `attach_replicas` is
         called; a study does that once its tables are loaded.
+    cpus : str or iterable of int, optional
+        The CPUs that the server may use, such as ``"0-3"``; by default all of this process.
 
     Raises
     ------
     ConfigError
-        When the configuration sets an option that benchkit must own.
+        When the configuration sets an option that benchkit must own; when there are no such
+        CPUs.
     """
 
     def __init__(
@@ -85,6 +89,7 @@ class Server(Reachable):
         replicas: int = 0,
         replica_config: Config | None = None,
         attach: Attach = "before_load",
+        cpus: str | Iterable[int] | None = None,
     ) -> None:
         self.config = config
         self._replica_arguments = _ReplicaArguments(
@@ -96,6 +101,7 @@ class Server(Reachable):
         self._directory_path = None if directory is None else Path(directory).absolute()
         self._port = port
         self._start_limit_s = start_limit_s
+        self.cpus = read_cpus(f"server {config.name!r}", cpus)
         self._instance: Instance | None = None
         self._group: ReplicaGroup | None = None
         self._version: str | None = None
@@ -220,7 +226,8 @@ class Server(Reachable):
             if self._directory_path is not None
             else ServerDirectory.make_temporary(account)
         )
-        launch = Launch(self.name, install, self._launch_options(install), self._start_limit_s)
+        options = self._launch_options(install)
+        launch = Launch(self.name, install, options, self._start_limit_s, self.cpus)
         instance = Instance(launch, directory)
         self._version = instance.start()
         self._instance = instance
@@ -353,6 +360,7 @@ class Server(Reachable):
             self._port,
             self._start_limit_s,
             **self._replica_arguments,
+            cpus=self.cpus or None,
         )
 
     def discard(self, placed: Path) -> None:
@@ -393,6 +401,7 @@ class Server(Reachable):
             "socket": endpoint.get("socket"),
             "host": endpoint.get("host"),
             "port": endpoint.get("port") or None,
+            **({"cpus": format_cpus(self.cpus)} if self.cpus else {}),
         }
 
     def __enter__(self) -> Self:

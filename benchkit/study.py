@@ -12,10 +12,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, SupportsIndex
 
+from benchkit.conditions import Conditions
 from benchkit.errors import StudyError, unknown_name
 from benchkit.execute import Failure, Hosting, execute
 from benchkit.home import find_home, new_data_id, remove_home, server_folder
 from benchkit.modes import IterationMode, check_mode
+from benchkit.placement import check_apart, format_cpus, read_cpus
 from benchkit.plan import ORDERS, Grid, Order, Plan, Setup, Timing, label_workloads, make_plan
 from benchkit.preflight import check_growth, check_plan
 from benchkit.server import Server
@@ -66,6 +68,18 @@ class Study:
         How long each run waits at most for its servers to come to rest; 0 does not wait.
     loader_threads : int, optional
         Connections that load tables; by default one for each CPU, at most 8.
+    monitor : bool
+        Read the server's status and the host's counters about once a second, for
+        ``ds.series`` and the costs per transaction.
+    profile : {"perf"}, optional
+        Sample the server's process during the measurement; a run's ``profile()`` has the
+        folded stacks. Where perf is absent or forbidden the runs carry a warning.
+    load_cpus : str or iterable of int, optional
+        The CPUs that load threads may use, such as ``"4-7"``; by default all of this
+        process. A server's are its own ``cpus``.
+    drop_caches : bool
+        Have the kernel forget its page cache before every run; where this user may not,
+        the runs carry a warning.
 
     Attributes
     ----------
@@ -76,6 +90,8 @@ class Study:
     ------
     StudyError
         When something is missing, twice, or out of range; the message says what is right.
+    ConfigError
+        When CPUs are not there, or those of a server overlap with the load threads'.
     """
 
     name: str
@@ -91,7 +107,12 @@ class Study:
     iteration_mode: IterationMode | None = None
     rest_limit: str | float = "60s"
     loader_threads: int | None = None
+    monitor: bool = True
+    profile: str | None = None
+    load_cpus: str | Iterable[int] | None = None
+    drop_caches: bool = False
     grid: Grid = field(init=False)
+    conditions: Conditions = field(init=False)
 
     def __post_init__(self) -> None:
         _check_name(self.name)
@@ -111,7 +132,12 @@ class Study:
             iteration_mode=self.iteration_mode,
         )
         check_mode(self.iteration_mode, [s.name for s in grid.setups if not s.private])
+        load_cpus = read_cpus("load_cpus", self.load_cpus)
+        for server in self.servers:
+            check_apart(f"server {server.name!r}", server.cpus, "the load threads", load_cpus)
+        conditions = Conditions(self.monitor, self.profile, load_cpus, self.drop_caches)
         object.__setattr__(self, "grid", grid)
+        object.__setattr__(self, "conditions", conditions)
         object.__setattr__(self, "servers", tuple(self.servers))
 
     def __repr__(self) -> str:
@@ -191,6 +217,7 @@ class Study:
             ],
             "threads": list(grid.threads),
             "iterations": grid.iterations,
+            "conditions": self.conditions.describe(),
             "tool": {"name": "benchkit", "version": get_version()},
         }
 
@@ -210,7 +237,14 @@ class Study:
         }
         default = min(os.cpu_count() or 1, _LOADER_THREADS_MAX)
         rest_limit_s = _seconds("rest_limit", self.rest_limit)
-        return Hosting(placed, home, data_id, self.loader_threads or default, rest_limit_s)
+        return Hosting(
+            placed,
+            home,
+            data_id,
+            self.loader_threads or default,
+            self.conditions,
+            rest_limit_s,
+        )
 
 
 def _check_name(name: str) -> None:
@@ -234,11 +268,12 @@ def _setups(servers: Sequence[Server]) -> tuple[Setup, ...]:
         raise StudyError("two servers have the same directory; each needs its own")
     return tuple(
         Setup(
-            s.name,
-            s.config.sha12,
-            s.install_label,
-            s.private,
-            None if s.topology is None else s.topology.label,
+            name=s.name,
+            config_sha12=s.config.sha12,
+            install=s.install_label,
+            cpus=format_cpus(s.cpus),
+            private=s.private,
+            topology="" if s.topology is None else s.topology.label,
         )
         for s in servers
     )

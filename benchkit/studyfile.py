@@ -58,6 +58,7 @@ _KINDS: dict[str, Callable[[Any], bool]] = {
     "an integer": _is_integer,
     "an integer, or a list of them": lambda value: _is_integer(value) or isinstance(value, list),
     "a number of seconds, or a text": lambda value: isinstance(value, int | float | str),
+    "true or false": lambda value: isinstance(value, bool),
     "a table": lambda value: isinstance(value, dict),
     "tables": lambda value: (
         isinstance(value, list) and all(isinstance(item, dict) for item in value)
@@ -79,6 +80,10 @@ _STUDY_KEYS = {
     "iteration_mode": "a text",
     "rest_limit": "a number of seconds, or a text",
     "loader_threads": "an integer",
+    "monitor": "true or false",
+    "profile": "a text",
+    "load_cpus": "a text",
+    "drop_caches": "true or false",
 }
 _NEEDED_KEYS = ("name", "servers", "workloads", "threads")
 
@@ -91,6 +96,7 @@ _SERVER_KEYS = {
     "replicas": "an integer",
     "replica_options": "a table",
     "attach": "a text",
+    "cpus": "a text",
     "connect": "a table",
 }
 _CONNECT_KEYS = {"host": "a text", "port": "an integer", "socket": "a text", "user": "a text"}
@@ -192,6 +198,7 @@ def _make_server(file: _File, item: Table) -> Server:
         directory=file.resolve(item.get("directory")),
         port=item.get("port"),
         **_topology(item),
+        cpus=item.get("cpus"),
     )
 
 

@@ -22,10 +22,10 @@ from benchkit.replication import Standing
 from benchkit.server import Server
 
 LAG = "replica_lag_s"
-"""The column of ``series.npy``: how old what the slowest replica has applied is, in seconds."""
+"""The column of ``monitor.npy``: how old what the slowest replica has applied is, in seconds."""
 
 BEHIND = "replica_lag_transactions"
-"""The column of ``series.npy``: how many transactions the slowest replica has still to apply."""
+"""The column of ``monitor.npy``: how many transactions the slowest replica has still to apply."""
 
 _STALL_LIMIT_S = 60.0
 _NAMED = 5
@@ -159,11 +159,18 @@ def _read_working(replica: Replica, session: Connection) -> str:
     raise ReplicaError(f"{replica.name} has stopped: {standing.error}")
 
 
-def lag_metrics(rows: NDArray[np.void]) -> dict[str, float]:
-    """Return the metrics of a run's lag; empty where none was sampled."""
-    if LAG not in (rows.dtype.names or ()):
+def lag_metrics(phases: NDArray[np.int64], observed: NDArray[np.void] | None) -> dict[str, float]:
+    """Return the metrics of a run's lag; empty where none was sampled.
+
+    Parameters
+    ----------
+    phases : ndarray, shape (rows,)
+    observed : structured ndarray, shape (rows,), or None
+        With `LAG` as a field where it was sampled.
+    """
+    if observed is None or LAG not in (observed.dtype.names or ()):
         return {}
-    lags = rows[LAG][rows["phase"] == MEASUREMENT]
+    lags = observed[LAG][phases == MEASUREMENT]
     lags = lags[~np.isnan(lags)]
     if not lags.size:
         return {}

@@ -19,7 +19,6 @@ from benchkit._core import Connection, Driver, Histogram, Program, draw, load
 from benchkit.errors import DatabaseError, RunError
 from benchkit.hlog import format_header, format_line
 from benchkit.plan import PlannedRun
-from benchkit.record import SERIES_DTYPE
 from benchkit.server import Server
 from benchkit.version import get_version
 from benchkit.workloads import Workload
@@ -279,13 +278,15 @@ class NativeRun:
     sample : callable or None
         Called as every interval ends; returns values for columns beside those of the row, the
         same ones each time. What it raises ends the run.
+    samples : list of dict
+        What it returned.
     """
 
     def __init__(self, run: PlannedRun, on_row: Callable[[Row], None]) -> None:
         self._run = run
         self._on_row = on_row
         self.sample: Callable[[], Row] | None = None
-        self._samples: list[Row] = []
+        self.samples: list[Row] = []
         self._log: list[str] = [format_header(time.time())]
         self._driver: Driver | None = None
 
@@ -300,16 +301,14 @@ class NativeRun:
         return self._driver.result() if self._driver else None
 
     @property
-    def rows(self) -> NDArray[np.void]:
-        """What ``series.npy`` holds: the driver's rows and what was sampled beside them."""
-        result = self.result
-        rows = np.zeros(0, SERIES_DTYPE) if result is None else result["rows"]
-        return add_columns(rows, self._samples)
-
-    @property
     def needs_server(self) -> bool:
         """Whether the workload talks to a server at all."""
         return Program(self._run.workload.spec(), seed=self._run.seed).needs_server
+
+    @property
+    def start_ns(self) -> int | None:
+        """When the warmup began, on the clock of ``time.monotonic_ns``; None before."""
+        return self._driver.start_ns if self._driver else None
 
     def measure(self, server: Server, database: str | None) -> dict[str, Any]:
         """Run to the end.
@@ -345,15 +344,17 @@ class NativeRun:
         for tag, histogram in histograms:
             self._log.append(format_line(tag, begin_s, row["elapsed_s"], histogram))
         if self.sample is not None:
-            self._samples.append(self.sample())
+            self.samples.append(self.sample())
         self._on_row(row)
 
 
 def add_columns(rows: NDArray[np.void], samples: Sequence[Row]) -> NDArray[np.void]:
-    """Return interval rows with what was sampled as each ended; NaN where nothing was."""
+    """Return a table of intervals with what was sampled as each ended; NaN where nothing was."""
     names = list(samples[0]) if samples else []
-    wide = np.zeros(len(rows), [*rows.dtype.descr, *((name, "<f8") for name in names)])
-    for name in rows.dtype.names or ():
+    known = rows.dtype.names or ()
+    fields = [(name, rows.dtype[name]) for name in known] + [(name, "<f8") for name in names]
+    wide = np.zeros(len(rows), fields)
+    for name in known:
         wide[name] = rows[name]
     for name in names:
         values = [sample[name] for sample in samples[: len(rows)]]
