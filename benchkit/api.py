@@ -9,11 +9,15 @@ import os
 import shutil
 import tempfile
 import warnings
+from pathlib import Path
 
+from benchkit import install as binaries
 from benchkit import plan as planning
 from benchkit import study as measuring
+from benchkit.archive import unpack_server
 from benchkit.errors import StudyWarning
 from benchkit.execute import describe_failures
+from benchkit.fetch import get_server
 from benchkit.importers.reading import Order, Paths, import_files
 from benchkit.results import Results, load
 
@@ -42,6 +46,68 @@ class Plan(planning.Plan):
             f"<p>{html.escape(self.summary())}</p>"
             f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
         )
+
+
+class Install(binaries.Install):  # noqa: D101 - inherited
+    __doc__ = binaries.Install.__doc__
+
+    @classmethod
+    def unpack(
+        cls,
+        archive: str | os.PathLike[str],
+        directory: str | os.PathLike[str],
+        *,
+        progress: bool = True,
+    ) -> "Install":
+        """Unpack a vendor's ``.tar.gz`` or ``.tar.xz`` into a folder of its own.
+
+        Parameters
+        ----------
+        archive : path-like
+        directory : path-like
+            The install becomes a folder in it, named as in the archive.
+        progress : bool
+            Show a bar.
+
+        Returns
+        -------
+        Install
+
+        Raises
+        ------
+        ServerError
+            When the archive is damaged, unsafe or not of a server that runs here, or the folder
+            is there already. Nothing is left of it then.
+        """
+        return cls(unpack_server(Path(archive), Path(directory), progress))
+
+    @classmethod
+    def get(
+        cls, product: str, version: str, directory: str | os.PathLike[str] | None = None
+    ) -> "Install":
+        """Return an install made of packages of Debian or Ubuntu; at once if it is there.
+
+        Neither root nor a service is needed, and nothing of the system is changed.
+
+        Parameters
+        ----------
+        product : "mariadb" or "mysql"
+        version : str
+            Such as ``"11.8"``: the newest release of it that a suite of the distribution has.
+        directory : path-like, optional
+            Which folder to make it in; by default one below BENCHKIT_SERVERS, or the user's
+            cache.
+
+        Returns
+        -------
+        Install
+
+        Raises
+        ------
+        ServerError
+            When there is no such version, with those that there are; on other systems.
+        """
+        return cls(get_server(product, version, directory))
 
 
 class Study(measuring.Study):  # noqa: D101 - inherited

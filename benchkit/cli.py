@@ -17,7 +17,9 @@ import click
 
 from benchkit import doctor, inventory, terminal, views, workloads
 from benchkit.api import Study
-from benchkit.errors import BenchkitError, StoreError, StudyWarning, unknown_name
+from benchkit.cli_server import server
+from benchkit.commands import ERROR, INTERRUPTED, Commands, examples, report, verbatim
+from benchkit.errors import StoreError, StudyWarning
 from benchkit.execute import describe_failures
 from benchkit.formats import FORMATS
 from benchkit.importers.percent import CONVENTIONS
@@ -30,39 +32,6 @@ from benchkit.studyfile import EXAMPLE, default_folder, read_study
 from benchkit.units import format_count
 from benchkit.version import get_version
 
-ERROR, INTERRUPTED = 1, 130
-
-
-class Commands(click.Group):
-    """The commands in the order they are written here; their errors are one line each."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names in the order of their definition."""
-        return list(self.commands)
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command; one that does not exist is answered with the nearest."""
-        if args and not args[0].startswith("-") and args[0] not in self.commands:
-            raise click.UsageError(unknown_name("command", args[0], self.commands), ctx)
-        return super().resolve_command(ctx, args)
-
-    def invoke(self, ctx: click.Context) -> object:
-        """Run the command; turn what may go wrong into a line and an exit code."""
-        try:
-            return super().invoke(ctx)
-        except BenchkitError as error:
-            _report(f"error: {error}")
-            ctx.exit(ERROR)
-        except KeyboardInterrupt:
-            _report("interrupted")
-            ctx.exit(INTERRUPTED)
-
-
-def _report(message: str) -> None:
-    click.echo(message, err=True)
-
 
 @contextmanager
 def _warnings_as_lines() -> Iterator[None]:
@@ -73,17 +42,7 @@ def _warnings_as_lines() -> Iterator[None]:
             yield
         finally:
             for warning in caught:
-                _report(f"warning: {warning.message}")
-
-
-def _examples(*lines: str) -> str:
-    """Return what a command's help ends with."""
-    return _verbatim("Examples:\n" + "\n".join(f"  {line}" for line in lines))
-
-
-def _verbatim(text: str) -> str:
-    """Return a text for click's help with its lines as they are: a mark before each paragraph."""
-    return "\n\n".join(f"\b\n{paragraph}" for paragraph in text.split("\n\n"))
+                report(f"warning: {warning.message}")
 
 
 _ITERATION_MODE = click.option(
@@ -100,7 +59,7 @@ def _read_study(path: str, iteration_mode: Any) -> Study:
     return replace(study, iteration_mode=iteration_mode) if iteration_mode else study
 
 
-_STUDY_FILE = _verbatim("A study file:\n" + textwrap.indent(EXAMPLE, "  "))
+_STUDY_FILE = verbatim("A study file:\n" + textwrap.indent(EXAMPLE, "  "))
 
 
 def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
@@ -112,7 +71,7 @@ def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None
 @click.group(
     cls=Commands,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog=_examples("benchkit doctor", "benchkit run flush_log.toml"),
+    epilog=examples("benchkit doctor", "benchkit run flush_log.toml"),
 )
 @click.option(
     "--version",
@@ -131,7 +90,7 @@ def main() -> None:
 
 
 @main.command(
-    epilog=_examples("benchkit run flush_log.toml", "benchkit run flush_log.toml -o results/again")
+    epilog=examples("benchkit run flush_log.toml", "benchkit run flush_log.toml -o results/again")
     + "\n\n"
     + _STUDY_FILE
 )
@@ -165,12 +124,12 @@ def run(study_file: str, output: Path | None, quiet: bool, iteration_mode: str |
     if not quiet:
         planned = study.plan()
         stored = inventory.count_stored(planned, folder)
-        _report(f"{planned.summary()}\n{stored} of {len(planned)} are stored in {folder}")
+        report(f"{planned.summary()}\n{stored} of {len(planned)} are stored in {folder}")
     try:
         with _warnings_as_lines():
             failures = study.measure(folder, progress=not quiet)
     except KeyboardInterrupt as stop:
-        _report("interrupted: what was measured is stored, the same command goes on from there")
+        report("interrupted: what was measured is stored, the same command goes on from there")
         raise click.exceptions.Exit(INTERRUPTED) from stop
     results = load(folder)
     if len(study.servers) > 1 and len(results):
@@ -178,11 +137,11 @@ def run(study_file: str, output: Path | None, quiet: bool, iteration_mode: str |
     elif len(results):
         terminal.draw(views.means_view(inventory.compute_means(results)))
     if failures:
-        _report(f"error: {describe_failures(failures)}")
+        report(f"error: {describe_failures(failures)}")
         raise click.exceptions.Exit(ERROR)
 
 
-@main.command(epilog=_examples("benchkit plan flush_log.toml"))
+@main.command(epilog=examples("benchkit plan flush_log.toml"))
 @click.argument("study_file", metavar="STUDY.toml")
 @_ITERATION_MODE
 def plan(study_file: str, iteration_mode: str | None) -> None:
@@ -193,7 +152,7 @@ def plan(study_file: str, iteration_mode: str | None) -> None:
     terminal.draw(views.plan_view(_read_study(study_file, iteration_mode).plan()))
 
 
-@main.command("ls", epilog=_examples("benchkit ls", "benchkit ls results/flush-log --runs"))
+@main.command("ls", epilog=examples("benchkit ls", "benchkit ls results/flush-log --runs"))
 @click.argument("directory", metavar="[DIR]", default=".")
 @click.option("--runs", is_flag=True, help="DIR is a study: list its runs.")
 def list_studies(directory: str, runs: bool) -> None:
@@ -207,18 +166,18 @@ def list_studies(directory: str, runs: bool) -> None:
         try:
             found.append(inventory.take_inventory(path))
         except StoreError as error:  # the others can be listed all the same
-            _report(f"error: {error}")
+            report(f"error: {error}")
             damaged = True
     if found:
         terminal.draw(views.studies_view(found))
     elif not damaged:
-        _report(f"no study in {directory} or below it")
+        report(f"no study in {directory} or below it")
     if damaged:
         raise click.exceptions.Exit(ERROR)
 
 
 @main.command(
-    epilog=_examples(
+    epilog=examples(
         "benchkit show results/flush-log", "benchkit show results/flush-log/runs/0153f12027be7547"
     )
 )
@@ -238,7 +197,7 @@ def show(path: str) -> None:
 
 
 @main.command(
-    epilog=_examples(
+    epilog=examples(
         "benchkit compare results/flush-log --metric latency_p95",
         'benchkit compare results/june results/july --baseline "baseline · june" -f csv',
         "benchkit compare results/flush-log -m tps -m latency_p95 --style modern -o report.html",
@@ -299,7 +258,7 @@ def compare(
 
 @main.command(
     "import",
-    epilog=_examples(
+    epilog=examples(
         "benchkit import sysbench logs/11.8/*.log -o results/11.8 --label 11.8",
         "benchkit import auto old_report.txt -o results/old --lenient",
     ),
@@ -329,12 +288,12 @@ def import_results(
     families = FAMILIES if kind == "auto" else (kind,)
     outcome = import_files(list(files), output, Order(families, label, **how))
     for problem in outcome.problems:
-        _report(f"warning: {problem}")
+        report(f"warning: {problem}")
     runs, read = format_count(outcome.runs, "run"), format_count(outcome.files, "file")
-    _report(f"{runs} of {read} stored in {output}")
+    report(f"{runs} of {read} stored in {output}")
 
 
-@main.command("doctor", epilog=_examples("benchkit doctor", "benchkit doctor flush_log.toml"))
+@main.command("doctor", epilog=examples("benchkit doctor", "benchkit doctor flush_log.toml"))
 @click.argument("study_file", metavar="[STUDY.toml]", required=False)
 def examine(study_file: str | None) -> None:
     """Check whether machine and server are fit to measure.
@@ -349,10 +308,13 @@ def examine(study_file: str | None) -> None:
 
 
 @main.command(
-    "workloads", epilog=_examples("benchkit workloads", "benchkit workloads oltp_read_write")
+    "workloads", epilog=examples("benchkit workloads", "benchkit workloads oltp_read_write")
 )
 @click.argument("name", metavar="[NAME]", required=False)
 def list_workloads(name: str | None) -> None:
     """List the workloads, or the options of one."""
     view = views.workload_view(workloads.factory(name)) if name else views.workloads_view()
     terminal.draw(view)
+
+
+main.add_command(server)

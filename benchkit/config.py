@@ -113,13 +113,13 @@ class Config:
         return self._name, self.render()
 
 
-def render_options(options: Mapping[str, Value]) -> str:
-    """Return options, by normalised name, as an option file with one [mariadbd] section."""
+def render_options(options: Mapping[str, Value], section: str = "mariadbd") -> str:
+    """Return options, by normalised name, as an option file with one section."""
     lines = [
         name if value is None else f"{name} = {_value_text(name, value)}"
         for name, value in options.items()
     ]
-    return "\n".join(["[mariadbd]", *lines, ""])
+    return "\n".join([f"[{section}]", *lines, ""])
 
 
 def private_options(config: Config, port: int | None) -> dict[str, Value]:

@@ -2,6 +2,7 @@
 
     server.lock   held by whoever uses the directory; says who that is
     server.cnf    everything the server reads
+    made_by.json  the product and version that made the data
     error.log     the server's own log
     data/         the data directory, complete as soon as it is there
     run/          socket and pid file
@@ -23,6 +24,7 @@ from pathlib import Path
 from benchkit.account import Account, check_reachable, give
 from benchkit.config import Value, render_options
 from benchkit.errors import ServerError
+from benchkit.maker import Maker, check_maker, find_maker, write_maker
 from benchkit.placement import Cpus
 from benchkit.watchdog import Order, write_lock_state
 
@@ -145,9 +147,12 @@ class ServerDirectory:
         }
 
     def write_options(self, name: str, options: Mapping[str, Value]) -> Path:
-        """Write an option file that the server can read; return its path."""
+        """Write an option file that the server can read; return its path.
+
+        Its section is one that servers of all products read.
+        """
         path = self.path / name
-        path.write_text(render_options(options))
+        path.write_text(render_options(options, "mysqld"))
         give(path, self.account)
         return path
 
@@ -158,9 +163,33 @@ class ServerDirectory:
         self._make_folder(folder)
         return folder
 
-    def keep_data(self, folder: Path) -> None:
+    def keep_data(self, folder: Path, maker: Maker) -> None:
         """Take a folder whose initialisation is complete as the data directory."""
+        write_maker(self.path, maker)
         folder.rename(self.data)
+
+    def check_data(self, server: Maker) -> None:
+        """Raise ServerError when another product or release made the data."""
+        check_maker(self.data, find_maker(self.path, self.data), server)
+
+    def link_install(self, root: Path) -> str:
+        """Show an install under a short name without spaces; return that, relative to `path`.
+
+        Scripts split names at spaces, and some builds' look for the server in ``sbin`` only.
+        """
+        links = self.path / "install"
+        self.unlink_install()
+        self._make_folder(links)
+        for entry in root.iterdir():
+            (links / entry.name).symlink_to(entry)
+        for name in ("bin", "sbin"):
+            with suppress(FileExistsError):
+                (links / name).symlink_to(root / ("bin" if name == "sbin" else "sbin"))
+        return links.name
+
+    def unlink_install(self) -> None:
+        """Remove what `link_install` has made."""
+        shutil.rmtree(self.path / "install", ignore_errors=True)
 
     def order(self, argv: list[str], cpus: Cpus = ()) -> Order:
         """Return the order to run a program here, on behalf of this process, on some CPUs.

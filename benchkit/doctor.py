@@ -115,7 +115,7 @@ def _check_server(subject: _Subject) -> Check:
     try:
         install = find_install() if server is None else server.install
         if install is not None:
-            return Check("server", "ok", f"{install.version} at {install.mariadbd}")
+            return Check("server", "ok", f"{install.product} {install.version} at {install.server}")
         assert server is not None
         where = server.install_label
         return Check("server", "ok", f"{server.product} {server.version} at {where}")

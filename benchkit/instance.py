@@ -14,7 +14,8 @@ from benchkit.config import Value
 from benchkit.datadir import ServerDirectory, told_as_server_error
 from benchkit.errorlog import find_cause, find_unknown_option, read_tail
 from benchkit.errors import DatabaseError, ServerError
-from benchkit.install import Install
+from benchkit.install import MARIADB, Install
+from benchkit.maker import Maker
 from benchkit.placement import Cpus
 from benchkit.process import WatchedProcess
 from benchkit.watchdog import KILL, STOP
@@ -26,6 +27,7 @@ _LONGEST_PAUSE_S = 0.05
 _CONNECT_LIMIT_S = 10
 _LOG_LINES = 20
 _INIT_LOG_LINES = 200
+_INIT_OPTIONS = "init.cnf"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,9 @@ class Instance:
         try:
             with told_as_server_error(self.directory.path):
                 self.directory.claim()
-                if not self.directory.data.exists():
+                if self.directory.data.exists():
+                    self.directory.check_data(maker_of(self._launch.install))
+                else:
                     self._initialise()
                 return self._run()
         except BaseException:
@@ -109,38 +113,46 @@ class Instance:
         directory, install = self.directory, self._launch.install
         log = directory.path / "init.log"
         log.write_bytes(b"")
-        # Without file names: the script would split them at spaces.
-        options = directory.write_options("init.cnf", self._launch.options)
         data = directory.new_data()
-        self._process = WatchedProcess.start(
-            directory.order(
-                [
-                    # A server empties its tmpdir of what it takes for leftovers: not all share one.
-                    *("/usr/bin/env", f"TMPDIR={directory.tmp}"),
-                    *_install_db_command(install, options.name),
-                    f"--datadir={data}",
-                ]
-            ),
-            log,
-        )
+        self._process = WatchedProcess.start(directory.order(self._init_command(data)), log)
         if not self._process.ends_within(self._launch.limit_s):
             raise self._failure(f"was not initialised within {self._launch.limit_s:g} s", log)
         exit_code, self._process = self._process.stop(), None
         if exit_code != 0:
-            raise self._failure(f"could not be initialised by {install.install_db}", log)
-        directory.keep_data(data)
-        options.unlink()
+            raise self._failure(f"could not be initialised by {install.initialiser}", log)
+        directory.keep_data(data, maker_of(install))
+        directory.unlink_install()
+        (directory.path / _INIT_OPTIONS).unlink()
         log.unlink()
+
+    def _init_command(self, data: Path) -> list[str]:
+        """Return the command that makes a data directory, run where the option file is."""
+        directory, install = self.directory, self._launch.install
+        # A server empties its tmpdir of what it takes for leftovers: not all share one.
+        environment = ["/usr/bin/env", f"TMPDIR={directory.tmp}"]
+        options = dict(self._launch.options)
+        if install.product != MARIADB:
+            directory.write_options(_INIT_OPTIONS, self._with_install(options))
+            server = [str(install.server), f"--defaults-file={_INIT_OPTIONS}"]
+            return [*environment, *server, "--initialize-insecure", f"--datadir={data}"]
+        # Without names of files: the script would split them at spaces.
+        directory.write_options(_INIT_OPTIONS, options)
+        base = None if install.path is None else directory.link_install(install.path)
+        return [*environment, *_install_db_command(install, base), f"--datadir={data}"]
+
+    def _with_install(self, options: dict[str, Value]) -> dict[str, Value]:
+        """Return options with those that tell the server where its install is."""
+        install = self._launch.install
+        base = {} if install.path is None else {"basedir": str(install.path)}
+        return {**install.default_options(), **options, **base}
 
     def _run(self) -> str:
         directory, install = self.directory, self._launch.install
-        options = {**directory.default_options(), **self._launch.options}
+        options = {**directory.default_options(), **self._with_install(self._launch.options)}
         options |= directory.path_options()
-        if install.path is not None:
-            options["basedir"] = str(install.path)
         option_file = directory.write_options("server.cnf", options)
         self._log_start_byte = directory.error_log.stat().st_size
-        command = [str(install.mariadbd), f"--defaults-file={option_file}"]
+        command = [str(install.server), f"--defaults-file={option_file}"]
         self._process = WatchedProcess.start(
             directory.order(command, self._launch.cpus), directory.error_log
         )
@@ -193,14 +205,17 @@ def _read_init_log(log: Path) -> str:
     return "\n".join(text.splitlines()[-_LOG_LINES:])
 
 
-def _install_db_command(install: Install, option_file: str) -> list[str]:
-    """Return the command that makes a data directory, run where the option file is."""
-    base = [] if install.path is None else [f"--basedir={install.path}"]
+def _install_db_command(install: Install, base: str | None) -> list[str]:
     return [
         str(install.install_db),
-        f"--defaults-file={option_file}",
-        *base,
+        f"--defaults-file={_INIT_OPTIONS}",
+        *([] if base is None else [f"--basedir={base}"]),
         "--auth-root-authentication-method=normal",
         "--skip-test-db",
         "--force",  # do not ask DNS for the host's name
     ]
+
+
+def maker_of(install: Install) -> Maker:
+    """Return what data made by an install are marked with."""
+    return Maker(install.product, install.version)

@@ -37,13 +37,15 @@ class Setup:
     config_sha12 : str
         Of the rendered configuration.
     install : str or None
-        The binaries, or where a running server is.
+        Where the binaries are, or a running server is.
     cpus : str
         Where the server runs, such as ``"0-3"``; empty for anywhere.
     private : bool
         Whether it is ours to start and stop.
     topology : str
         Its replicas, in a few words; empty for none.
+    binaries : str or None
+        Product and version of a private server, such as ``"MariaDB 11.8.9-MariaDB"``.
     """
 
     name: str
@@ -52,6 +54,7 @@ class Setup:
     cpus: str = ""
     private: bool = True
     topology: str = ""
+    binaries: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +98,7 @@ class PlannedRun:
             "server": self.setup.name,
             "config": self.setup.config_sha12,
             "install": self.setup.install,
+            "binaries": self.setup.binaries,
             "workload": self.workload.identity,
             "workload_fingerprint": self.fingerprint,
             "threads": self.threads,

@@ -66,7 +66,10 @@ def check_growth(plan: Plan, settings: Mapping[str, object], stored: Collection[
                 f"study {plan.study!r} was begun with {name} = {settings.get(name)!r}, now it is "
                 f"{value!r}: a study may grow, but its settings stay. Use another folder and name"
             )
-    setups = {s.name: (s.config_sha12, s.install, s.cpus, s.topology) for s in plan.grid.setups}
+    setups = {
+        s.name: (s.config_sha12, s.install, s.binaries, s.cpus, s.topology)
+        for s in plan.grid.setups
+    }
     workloads = defaultdict(set)
     for run in plan:
         workloads[run.workload.identity].add(run.fingerprint)
@@ -75,13 +78,15 @@ def check_growth(plan: Plan, settings: Mapping[str, object], stored: Collection[
         setup = (
             identity.get("config"),
             identity.get("install"),
+            identity.get("binaries"),
             identity.get("cpus", ""),
             identity.get("replicas", ""),
         )
         if setups.get(server, setup) != setup:
             raise StudyError(
-                f"server {server!r} had another configuration, install, cpus or replicas when "
-                f"study {plan.study!r} was begun: give the changed server another name"
+                f"server {server!r} had another configuration, install, version, cpus or "
+                f"replicas when study {plan.study!r} was begun: give the changed server another "
+                "name"
             )
         fingerprints = workloads.get(workload)
         if fingerprints and identity.get("workload_fingerprint") not in fingerprints:

@@ -21,7 +21,7 @@ from benchkit.datadir import ServerDirectory, told_as_server_error
 from benchkit.endpoint import Endpoint, Reachable
 from benchkit.errors import ConfigError, ReplicaError, ServerError, unknown_name
 from benchkit.image import copy_tree
-from benchkit.instance import Instance, Launch
+from benchkit.instance import Instance, Launch, maker_of
 from benchkit.replication import Source, dialect_of
 
 Attach = Literal["before_load", "image"]
@@ -196,7 +196,7 @@ class Replica(Reachable):
                 shutil.rmtree(new, ignore_errors=True)
                 copy_tree(data, new)
                 (new / _COPIED_IDENTITY).unlink(missing_ok=True)
-                self.directory.keep_data(new)
+                self.directory.keep_data(new, maker_of(self._launch.install))
             finally:
                 self.directory.release()
 
@@ -239,88 +239,96 @@ class Replica(Reachable):
         self._instance.discard()
 
 
-class ReplicaGroup:
-    """The replicas of a server that is started.
+class ReplicatedInstance(Instance):
+    """A private server with replicas that start and stop with it.
 
     Parameters
     ----------
-    spec : ReplicaSpec
-    primary : Instance
-        Running.
     launch : Launch
-        What the primary was started from.
+        With the primary's port among the options.
+    directory : ServerDirectory
+        The replicas' are inside it.
+    spec : ReplicaSpec
     """
 
-    def __init__(self, spec: ReplicaSpec, primary: Instance, launch: Launch) -> None:
-        self.spec = spec
-        self._primary = primary
+    def __init__(self, launch: Launch, directory: ServerDirectory, spec: ReplicaSpec) -> None:
+        super().__init__(launch, directory)
+        self._attach = spec.attach
         self._port = int(str(launch.options["port"]))
-        self.members = [
-            _make_replica(spec, number, primary.directory, launch)
-            for number in range(1, spec.count + 1)
-        ]
+        numbers = range(1, spec.count + 1)
+        self._members = [_make_replica(spec, number, directory, launch) for number in numbers]
 
     @property
-    def attached(self) -> bool:
-        """Whether the replicas run, or did until one broke."""
-        return any(replica.pid is not None for replica in self.members)
+    def replicas(self) -> list[Replica]:
+        """The replicas, if they are attached, even if one has died; otherwise none."""
+        attached = any(replica.pid is not None for replica in self._members)
+        return self._members if attached else []
 
-    def start(self) -> None:
-        """Start and attach the replicas, made anew where needed; not before they are wanted."""
-        if all(replica.is_fit for replica in self.members):
-            self._attach(None)
-        elif self.spec.attach == "before_load":
-            self.make()
+    def start(self) -> str:
+        """Start the server and attach the replicas, made anew where needed; return its version."""
+        version = super().start()
+        try:
+            if all(replica.is_fit for replica in self._members):
+                self._attach_to(None)
+            elif self._attach == "before_load":
+                self.make_replicas()
+        except BaseException:
+            self.discard()
+            raise
+        return version
 
-    def make(self) -> None:
-        """Make the replicas from what the primary holds now, and attach them.
+    def make_replicas(self) -> None:
+        """Make the replicas from what the server holds now, and attach them.
 
-        The primary is stopped and started for that.
+        The server is stopped and started for that.
         """
-        for replica in self.members:
+        for replica in self._members:
             replica.discard()
-        self._primary.stop()
-        for replica in self.members:
-            replica.copy_from(self._primary.directory.data)
-        self._primary.start()
+        super().stop()
+        for replica in self._members:
+            replica.copy_from(self.directory.data)
+        super().start()
         with self._session() as session:
             position = replication.read_position(session)
-        self._attach(position)
+        self._attach_to(position)
+
+    def drop_replicas(self) -> None:
+        """Kill the replicas and remove their data, so that they are made anew."""
+        for replica in self._members:
+            replica.drop()
 
     def stop(self) -> None:
-        """Shut all down, even if one fails to."""
+        """Shut all down, even if one fails to; note if they fit together then."""
         failures = []
-        for replica in self.members:
+        running = self.pid is not None
+        for stop in (*(replica.stop for replica in self._members), super().stop):
             try:
-                replica.stop()
+                stop()
             except ServerError as error:
                 failures.append(error)
         if failures:
             raise failures[0]
-
-    def mark_clean(self) -> None:
-        """Note that replicas and primary fit together."""
-        for replica in self.members:
-            replica.mark_clean()
+        if running:
+            for replica in self._members:
+                replica.mark_clean()
 
     def discard(self) -> None:
         """Kill what runs; remove what does not outlive it."""
-        for replica in self.members:
-            replica.discard()
+        try:
+            for replica in self._members:
+                replica.discard()
+        finally:
+            super().discard()
 
-    def drop(self) -> None:
-        """Kill the replicas and remove their data."""
-        for replica in self.members:
-            replica.drop()
-
-    def _attach(self, copy_of: str | None) -> None:
+    def _attach_to(self, copy_of: str | None) -> None:
+        """Start the replicas; `copy_of` is the position whose copies they are, if they are new."""
         with self._session() as session:
             source = Source(self._port, replication.make_account(session))
-        for replica in self.members:
+        for replica in self._members:
             replica.start(source, copy_of)
 
     def _session(self) -> Connection:
-        return Connection(socket=str(self._primary.directory.socket), user="root")
+        return Connection(socket=str(self.directory.socket), user="root")
 
 
 def _make_replica(

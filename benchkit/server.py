@@ -19,13 +19,13 @@ from benchkit.config import Config, Value, private_options
 from benchkit.datadir import ServerDirectory, told_as_server_error
 from benchkit.endpoint import Endpoint, Reachable
 from benchkit.errors import DatabaseError, ServerError
-from benchkit.install import Install, find_install
+from benchkit.install import Install, product_of
 from benchkit.instance import Instance, Launch
 from benchkit.placement import format_cpus, read_cpus
 from benchkit.replica import (
     Attach,
     Replica,
-    ReplicaGroup,
+    ReplicatedInstance,
     free_port,
     mark_clean,
     plan_replicas,
@@ -50,8 +50,8 @@ class Server(Reachable):
     ----------
     config : Config
         The server's options; its name is the server's name.
-    install : path-like, optional
-        A directory with server binaries; by default the system's.
+    install : Install or path-like, optional
+        The server's binaries, or the folder they are in; by default the system's.
     directory : path-like, optional
         Where data and log live, kept after `stop` and used again. By default a temporary
         directory below BENCHKIT_DATA or ``/var/tmp/benchkit-<uid>``, removed by `stop`.
@@ -81,7 +81,7 @@ class Server(Reachable):
     def __init__(
         self,
         config: Config,
-        install: str | os.PathLike[str] | None = None,
+        install: Install | str | os.PathLike[str] | None = None,
         directory: str | os.PathLike[str] | None = None,
         port: int | None = None,
         start_limit_s: float = 300.0,
@@ -97,13 +97,12 @@ class Server(Reachable):
         )
         self.topology = plan_replicas(config, replicas, replica_config, attach)
         self._options = private_options(config, port)
-        self._install_path = install
+        self._binaries = install if isinstance(install, Install) else Install(install)
         self._directory_path = None if directory is None else Path(directory).absolute()
         self._port = port
         self._start_limit_s = start_limit_s
         self.cpus = read_cpus(f"server {config.name!r}", cpus)
         self._instance: Instance | None = None
-        self._group: ReplicaGroup | None = None
         self._version: str | None = None
 
     @staticmethod
@@ -169,7 +168,7 @@ class Server(Reachable):
     @property
     def install_label(self) -> str:
         """Where the binaries come from, as far as it was said; or where the server is."""
-        return "system" if self._install_path is None else str(Path(self._install_path).absolute())
+        return self._binaries.label
 
     @cached_property
     def install(self) -> Install | None:
@@ -180,7 +179,7 @@ class Server(Reachable):
         ServerError
             When there is no server, or not where it was said to be.
         """
-        return find_install(self._install_path)
+        return self._binaries.check()
 
     @property
     def endpoint(self) -> Endpoint:
@@ -228,16 +227,13 @@ class Server(Reachable):
         )
         options = self._launch_options(install)
         launch = Launch(self.name, install, options, self._start_limit_s, self.cpus)
-        instance = Instance(launch, directory)
+        instance = (
+            Instance(launch, directory)
+            if self.topology is None
+            else ReplicatedInstance(launch, directory, self.topology)
+        )
         self._version = instance.start()
         self._instance = instance
-        if self.topology is not None:
-            self._group = ReplicaGroup(self.topology, instance, launch)
-            try:
-                self._group.start()
-            except BaseException:
-                self._abandon()
-                raise
         return self
 
     def stop(self) -> None:
@@ -250,14 +246,12 @@ class Server(Reachable):
         ServerError
             When a running server did not shut down cleanly.
         """
-        instance, group = self._instance, self._group
-        try:
-            if group is not None:
-                group.stop()
-            if instance is not None:
-                self._stop_primary(instance)
-        finally:
-            self._abandon()
+        instance, self._instance = self._instance, None
+        if instance is not None:
+            try:
+                instance.stop()
+            finally:
+                instance.discard()
 
     def restart(self) -> None:
         """Shut the server down and start it on the same data, even in a temporary directory.
@@ -266,26 +260,22 @@ class Server(Reachable):
         """
         if self._instance is None:
             self.start()
-            return
-        if self._group is not None:
-            self._group.stop()
-        self._stop_primary(self._instance)
-        self._version = self._instance.start()
-        if self._group is not None:
-            self._group.start()
+        else:
+            self._instance.stop()
+            self._version = self._instance.start()
 
     @property
     def replicas(self) -> list[Replica]:
         """The replicas of a server that runs, once they are attached."""
-        return self._group.members if self._group is not None and self._group.attached else []
+        return self._instance.replicas if isinstance(self._instance, ReplicatedInstance) else []
 
     def attach_replicas(self) -> None:
         """Make the replicas from a copy of what the server holds now, and attach them.
 
         The server is stopped and started for that. Replicas that are there are replaced.
         """
-        if self._group is not None:
-            self._group.make()
+        if isinstance(self._instance, ReplicatedInstance):
+            self._instance.make_replicas()
 
     @contextmanager
     def at_rest(self) -> Iterator[dict[str, Path]]:
@@ -317,20 +307,13 @@ class Server(Reachable):
 
     def drop_replicas(self) -> None:
         """Kill the replicas and remove their data, so that they are made anew."""
-        if self._group is not None:
-            self._group.drop()
+        if isinstance(self._instance, ReplicatedInstance):
+            self._instance.drop_replicas()
 
     @property
     def replication_options(self) -> dict[str, Value]:
         """What the server is started with because it has replicas."""
         return {} if self.topology is None else primary_options(self.config, self.version)
-
-    def _stop_primary(self, instance: Instance) -> None:
-        """Stop the server itself, and note if replicas and server fit together then."""
-        running = instance.pid is not None
-        instance.stop()
-        if running and self._group is not None:
-            self._group.mark_clean()
 
     def _launch_options(self, install: Install) -> dict[str, Value]:
         """Return the options with those that replicas need, and their port."""
@@ -340,22 +323,11 @@ class Server(Reachable):
         forced = primary_options(self.config, install.version)
         return private_options(self.config, port) | forced
 
-    def _abandon(self) -> None:
-        """Kill what still runs of server and replicas; remove what does not outlive them."""
-        instance, self._instance = self._instance, None
-        group, self._group = self._group, None
-        try:
-            if group is not None:
-                group.discard()
-        finally:
-            if instance is not None:
-                instance.discard()
-
     def placed(self, directory: Path) -> "Server":
         """Return the server as a study runs it: in its own directory, else in this one."""
         return Server(
             self.config,
-            self._install_path,
+            self._binaries,
             self._directory_path or directory,
             self._port,
             self._start_limit_s,
@@ -384,8 +356,19 @@ class Server(Reachable):
 
     @property
     def product(self) -> str:
-        """``MariaDB`` or ``MySQL``."""
-        return "MariaDB" if "mariadb" in self.version.lower() else "MySQL"
+        """``MariaDB``, ``MySQL`` or ``Percona Server``."""
+        return self.install.product if self.install else product_of(self.version)
+
+    @property
+    def binaries(self) -> str | None:
+        """Product and version of a private server's binaries; None where they are not usable.
+
+        A plan can be looked at where its servers are not; a start says what is wrong.
+        """
+        try:
+            return f"{self._binaries.product} {self._binaries.version}"
+        except ServerError:
+            return None
 
     def describe(self) -> dict[str, str | int | None]:
         """Return what the record of a run says about its server; never a password.
@@ -426,6 +409,7 @@ class _RunningServer(Server):
     def __init__(self, name: str, endpoint: Endpoint) -> None:
         super().__init__(Config(name))
         self._endpoint = endpoint
+        self._product = "unknown"
 
     @property
     def private(self) -> bool:
@@ -456,12 +440,22 @@ class _RunningServer(Server):
         try:
             with self.session() as connection:
                 self._version = connection.server_version
+                ((comment,),) = connection.query("SELECT @@version_comment")
+                self._product = product_of(f"{self._version} {comment}")
         except DatabaseError as error:
             user = self._endpoint.get("user")
             raise ServerError(
                 f"cannot log in to the server at {_place(self._endpoint)} as user "
                 f"{user or getpass.getuser()!r}: {error}"
             ) from error
+
+    @property
+    def product(self) -> str:
+        return self._product
+
+    @property
+    def binaries(self) -> str | None:
+        return None
 
     @property
     def install_label(self) -> str:

@@ -204,7 +204,12 @@ class Study:
             "name": self.name,
             "settings": grid.settings(),
             "servers": [
-                {"name": s.name, "config": s.config_sha12, "install": s.install}
+                {
+                    "name": s.name,
+                    "config": s.config_sha12,
+                    "install": s.install,
+                    "binaries": s.binaries,
+                }
                 for s in grid.setups
             ],
             "workloads": [
@@ -271,6 +276,7 @@ def _setups(servers: Sequence[Server]) -> tuple[Setup, ...]:
             name=s.name,
             config_sha12=s.config.sha12,
             install=s.install_label,
+            binaries=s.binaries,
             cpus=format_cpus(s.cpus),
             private=s.private,
             topology="" if s.topology is None else s.topology.label,

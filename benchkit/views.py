@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from benchkit import workloads
 from benchkit.doctor import Check
+from benchkit.errors import ServerError
+from benchkit.install import Install
 from benchkit.inventory import Inventory, MeanRow, chosen_options
 from benchkit.metrics import METRICS
 from benchkit.plan import PLAN_COLUMNS, Plan
@@ -47,6 +49,22 @@ def checks_view(checks: Sequence[Check]) -> "View":
         rows.append((status, check.name, check.value))
         if check.advice:
             rows.append((styled("", ""), "", check.advice))
+    yield grid(rows)
+
+
+def installs_view(installs: Iterable[Install]) -> "View":
+    """Show each install, and below one that cannot be used why not."""
+    rows = []
+    for install in installs:
+        try:
+            install.check()
+        except ServerError as error:
+            problem = str(error).partition("\n")[0]
+            rows.append((styled("not usable", _STATUS_STYLES["fail"]), "", install.label))
+            rows.append((styled("", ""), "", problem))
+        else:
+            product = f"{install.product} {install.version}"
+            rows.append((styled("usable", _STATUS_STYLES["ok"]), product, install.label))
     yield grid(rows)
 
 

@@ -316,7 +316,7 @@ def test_compare_takes_several_studies(cli, study, tmp_path):
 
 
 def test_doctor_says_what_it_found(cli):
-    assert re.search(r"^ok +server +\S+-MariaDB", cli("doctor").stdout, re.MULTILINE)
+    assert re.search(r"^ok +server +MariaDB \S+-MariaDB", cli("doctor").stdout, re.MULTILINE)
 
 
 def test_doctor_of_a_study_fails_where_a_server_is_too_small(cli, tmp_path):
