@@ -19,7 +19,7 @@ from benchkit._core import Connection
 from benchkit.config import Config, Value, private_options
 from benchkit.datadir import ServerDirectory, told_as_server_error
 from benchkit.endpoint import Endpoint, Reachable
-from benchkit.errors import ConfigError, ReplicaError, ServerError, unknown_name
+from benchkit.errors import ConfigError, DatabaseError, ReplicaError, ServerError, unknown_name
 from benchkit.image import copy_tree
 from benchkit.instance import Instance, Launch, maker_of
 from benchkit.replication import Source, dialect_of
@@ -213,9 +213,9 @@ class Replica(Reachable):
 
     def _secret_options(self) -> dict[str, Value]:
         """Return where it keeps the password of its account: in memory, if it keeps it."""
-        folder = self.directory.make_memory_folder()
         name = dialect_of(self._launch.install.version).secret_file_option
-        return {name: str(folder / name)} if name and folder else {}
+        folder = self.directory.make_memory_folder() if name else None
+        return {} if folder is None else {name: str(folder / name)}
 
     def stop(self) -> None:
         """Shut it down."""
@@ -301,7 +301,8 @@ class ReplicatedInstance(Instance):
         """Shut all down, even if one fails to; note if they fit together then."""
         failures = []
         running = self.pid is not None
-        for stop in (*(replica.stop for replica in self._members), super().stop):
+        members = [replica.stop for replica in self._members]
+        for stop in (*members, self._end_dumps, super().stop):
             try:
                 stop()
             except ServerError as error:
@@ -319,6 +320,10 @@ class ReplicatedInstance(Instance):
                 replica.discard()
         finally:
             super().discard()
+
+    def _end_dumps(self) -> None:
+        with suppress(DatabaseError), self._session() as session:  # it may have died
+            replication.end_dumps(session)
 
     def _attach_to(self, copy_of: str | None) -> None:
         """Start the replicas; `copy_of` is the position whose copies they are, if they are new."""

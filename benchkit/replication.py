@@ -6,11 +6,13 @@ the general log of the session off, and nowhere else.
 
 import re
 import secrets
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from benchkit._core import Connection
 from benchkit.config import Value
+from benchkit.errors import DatabaseError
 
 USER = "benchkit_replica"
 HOST = "127.0.0.1"
@@ -60,6 +62,8 @@ class Dialect:
     place : str
         Sets where a replica goes on.
     attach : tuple of str
+    worker_errors : str
+        Query for what stopped the applier's workers, where its own error only points to them.
     secret_file_option : str
         Which option names the file that keeps the password; empty where none does.
     standing : tuple of str
@@ -74,6 +78,7 @@ class Dialect:
     forget: tuple[str, ...]
     place: str
     attach: tuple[str, ...]
+    worker_errors: str
     secret_file_option: str
     standing: tuple[str, ...]
 
@@ -92,6 +97,7 @@ _MARIADB = Dialect(
         "MASTER_PASSWORD='{password}', MASTER_USE_GTID=slave_pos, MASTER_CONNECT_RETRY={retry_s}",
         "START SLAVE",
     ),
+    worker_errors="",
     secret_file_option="master_info_file",
     standing=(
         "SHOW SLAVE STATUS",
@@ -122,6 +128,8 @@ _MYSQL = Dialect(
         "SOURCE_AUTO_POSITION=1, GET_SOURCE_PUBLIC_KEY=1, SOURCE_CONNECT_RETRY={retry_s}",
         "START REPLICA USER='{user}' PASSWORD='{password}'",
     ),
+    worker_errors="SELECT last_error_message "
+    "FROM performance_schema.replication_applier_status_by_worker WHERE last_error_number <> 0",
     secret_file_option="",
     standing=(
         "SHOW REPLICA STATUS",
@@ -186,6 +194,16 @@ def attach(replica: Connection, source: Source) -> None:
         replica.query(statement.format_map(values))
 
 
+def end_dumps(primary: Connection) -> None:
+    """End the threads that served replicas: MySQL's shutdown would wait for them."""
+    columns, rows = primary.table("SHOW PROCESSLIST")
+    number, command = columns.index("Id"), columns.index("Command")
+    for row in rows:
+        if str(row[command]).startswith("Binlog Dump"):
+            with suppress(DatabaseError):  # it has just ended
+                primary.query(f"KILL {row[number]}")
+
+
 def has_applied(replica: Connection, position: str) -> bool:
     """Wait up to a second until a position is applied; tell whether it is.
 
@@ -197,12 +215,15 @@ def has_applied(replica: Connection, position: str) -> bool:
 
 def read_standing(replica: Connection) -> Standing:
     """Return how a replica stands."""
-    query, *names = dialect_of(str(replica.server_version)).standing
+    dialect = dialect_of(str(replica.server_version))
+    query, *names = dialect.standing
     columns, rows = replica.table(query)
     if not rows:
         return Standing(False, False, "", "it is not attached to a primary")
     found: dict[str, Any] = dict(zip(columns, rows[0], strict=True))
     receives, applies, receive_error, apply_error = (found[name] or "" for name in names)
+    if apply_error and dialect.worker_errors:
+        apply_error = " / ".join(str(row[0]) for row in replica.query(dialect.worker_errors))
     return Standing(receives != "No", applies == "Yes", receive_error, apply_error)
 
 
