@@ -75,7 +75,7 @@ class Image:
                 with suppress(FileNotFoundError):
                     folder.rename(old)
                 new.rename(folder)
-                shutil.rmtree(old)
+                shutil.rmtree(old, ignore_errors=True)
         return time.monotonic() - started
 
     def check(self) -> None:
@@ -88,7 +88,7 @@ class Image:
             found = {str(path.relative_to(self.path)): path for path in _files(self.path)}
             found.pop(_MANIFEST, None)
             for name in sorted(found.keys() ^ self.files.keys()):
-                raise RunError(_changed(self.path, name, "appeared" if name in found else "went"))
+                raise RunError(_changed(self.path, name, "appeared" if name in found else "gone"))
             for name, path in found.items():
                 self._check_file(name, path)
 
@@ -160,7 +160,7 @@ def copy_tree(source: Path, target: Path) -> None:
     """Copy a data directory; `target` must not exist."""
     status = source.stat()
     target.mkdir(mode=0o700)
-    for entry in os.scandir(source):
+    for entry in _entries(source):
         if entry.is_dir(follow_symlinks=False):
             copy_tree(Path(entry.path), target / entry.name)
         elif entry.is_file(follow_symlinks=False):
@@ -230,8 +230,13 @@ def _copy_range(source: BinaryIO, target: BinaryIO, begin: int, end: int) -> Non
         begin += copied
 
 
+def _entries(folder: Path) -> "list[os.DirEntry[str]]":
+    with os.scandir(folder) as entries:
+        return list(entries)
+
+
 def _files(folder: Path) -> Iterator[Path]:
-    for entry in os.scandir(folder):
+    for entry in _entries(folder):
         if entry.is_dir(follow_symlinks=False):
             yield from _files(Path(entry.path))
         else:
