@@ -57,7 +57,9 @@ class Mirror:
         keyring = _KEYRING.format(self.distribution)
         signed = f"[signed-by={keyring}] " if Path(keyring).exists() else ""
         components = "main" if self.distribution == "debian" else "main universe"
-        return f"deb {signed}{self.address} {suite} {components}\n"
+        # apt would not copy packages from a mirror on disk, but name them where they are.
+        address = re.sub(r"^file:", "copy:", self.address)
+        return f"deb {signed}{address} {suite} {components}\n"
 
 
 def find_mirror() -> Mirror:

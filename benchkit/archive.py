@@ -50,21 +50,28 @@ def unpack_server(archive: Path, directory: Path, progress: bool = True) -> Inst
         raise ServerError(
             f"{archive} is not an archive of server binaries: wanted {', '.join(ARCHIVE_ENDINGS)}"
         )
-    target = directory.absolute() / _stem(archive)
+    if not archive.is_file():
+        raise ServerError(f"there is no archive {archive}")
+    target = directory.expanduser().absolute() / _stem(archive)
+    _check_free(target)
     with _told(archive), building(target) as folder:
-        (folder / "files").mkdir()
+        files = folder / "files"
+        files.mkdir()
         with _opened(archive, progress) as tar:
             for member in _checked(tar, archive, _room(folder)):
-                tar.extract(member, folder / "files", filter="data")
-        made = _top(folder / "files")
-        target = target.with_name(made.name if made.name != "files" else target.name)
-        if target.exists():
-            raise ServerError(
-                f"{target} exists already: use it, remove it, or choose another folder"
-            )
+                tar.extract(member, files)
+        made = _top(files)
+        if made != files:
+            target = target.with_name(made.name)
+            _check_free(target)
         Install(made).check()
         made.rename(target)
     return Install(target)
+
+
+def _check_free(target: Path) -> None:
+    if target.exists():
+        raise ServerError(f"{target} exists already: use it, remove it, or choose another folder")
 
 
 def _stem(archive: Path) -> str:

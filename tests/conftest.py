@@ -7,19 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from installs import ALL, SMALL, SYSTEM, find_install
+from installs import small_config as small_config_of
 from scratch import Scratch, scratch_database
 
 from benchkit.config import Config
 from benchkit.server import Server
-
-SMALL = Config(
-    "small",
-    {
-        "innodb_buffer_pool_size": "256M",
-        "innodb_log_file_size": "96M",
-        "innodb_flush_log_at_trx_commit": 2,
-    },
-)
 
 # A shell's background jobs ignore Ctrl-C, and so would every process that tests send it to.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -60,6 +53,17 @@ def small_config() -> Config:
 def server(data_base: Path) -> Iterator[Server]:
     """Return a started private server, shared by the session: leave no database behind."""
     with Server(SMALL) as server:
+        yield server
+
+
+@pytest.fixture(scope="module", params=ALL)
+def each_server(request: pytest.FixtureRequest) -> Iterator[Server]:
+    """Return started servers of several versions and products, one after the other."""
+    if request.param == SYSTEM:
+        yield request.getfixturevalue("server")
+        return
+    install = find_install(request.param)
+    with Server(small_config_of(install), install=install) as server:
         yield server
 
 

@@ -18,6 +18,12 @@ from benchkit.workloads import sysbench05
 ROWS = 300
 TRANSACTIONS = 24
 
+
+@pytest.fixture(scope="module")
+def server(each_server):
+    return each_server
+
+
 POINTS = {"point_select": 10}
 RANGES = {"simple_range": 1, "sum_range": 1, "order_range": 1, "distinct_range": 1}
 WRITES = {"index_update": 1, "non_index_update": 1, "delete": 1, "insert": 1}

@@ -93,7 +93,7 @@ def test_server_and_load_run_where_they_were_placed(small_config, tmp_path, monk
 @TWO_CPUS
 def test_server_moved_to_other_cpus_is_another_server(small_config, tmp_path):
     small_study([bk.Server(small_config, cpus=[CPUS[0]])]).run(tmp_path / "s")
-    with pytest.raises(StudyError, match="another configuration, install or cpus"):
+    with pytest.raises(StudyError, match="another configuration, install, version or cpus"):
         small_study([bk.Server(small_config, cpus=[CPUS[1]])]).run(tmp_path / "s")
 
 
