@@ -7,12 +7,14 @@ caught up, everything at rest. What was done is kept with the attempt.
 import hashlib
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from benchkit.attempt import Attempt
 from benchkit.conditions import Conditions
+from benchkit.errors import BenchkitError, DatabaseError, RunError
 from benchkit.image import (
     PREFIX,
     Image,
@@ -25,10 +27,12 @@ from benchkit.image import (
 from benchkit.placement import placed_on
 from benchkit.rest import await_rest
 from benchkit.server import Server
-from benchkit.suites.native import LoadOrder, drop_data, ensure_loaded
+from benchkit.suites.native import Load, LoadOrder, drop_data, drop_load, ensure_loaded
 from benchkit.topology import await_caught_up
 from benchkit.units import format_duration
 from benchkit.workloads import Workload
+
+_DISK_FULL = frozenset({3, 1021, 1026, 1114})  # a write failed, or a table cannot grow
 
 
 @dataclass(slots=True)
@@ -95,16 +99,28 @@ class Preparer:
         """Load what is not there, and see that replicas are attached."""
         workload = attempt.run.workload
         if workload.tables:
-            self.show_step("loading")
-            order = self.order_load(workload)
-            with placed_on(self.conditions.load_cpus):
-                attempt.load = ensure_loaded(server, order, self._show_load(order), anew=anew)
+            attempt.load = self._ensure_loaded(server, self.order_load(workload), anew)
         if server.topology is None:
             return
         loaded = attempt.load is not None and not attempt.load.reused
         if not server.replicas or (loaded and server.topology.attach == "image"):
             self.show_step("making replicas")
             server.attach_replicas()
+
+    def _ensure_loaded(self, server: Server, order: LoadOrder, anew: bool) -> Load:
+        self.show_step("loading")
+        try:
+            with placed_on(self.conditions.load_cpus):
+                return ensure_loaded(server, order, self._show_load(order), anew=anew)
+        except DatabaseError as error:
+            if error.number not in _DISK_FULL or server.directory is None:
+                raise
+            with suppress(BenchkitError):  # others may need the room
+                drop_load(server, order)
+            raise RunError(
+                f"the disk below {server.directory} is full: {error}. Free some, use fewer rows, "
+                "or set BENCHKIT_DATA to a folder on a larger disk"
+            ) from error
 
     def _show_load(self, order: LoadOrder) -> Callable[[int], None]:
         total = max(order.rows, 1)

@@ -165,6 +165,13 @@ def ensure_loaded(
     return loaded
 
 
+def drop_load(server: Server, order: LoadOrder) -> None:
+    """Remove what there is of a load, which may not have ended."""
+    with server.session() as admin:
+        if _read_marker(admin, order.database) is not None:
+            _drop(admin, order.database)
+
+
 def drop_data(server: Server, data_id: str) -> None:
     """Remove the databases of a study from a server that runs."""
     with server.session() as admin:
