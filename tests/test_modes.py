@@ -23,11 +23,13 @@ def adding(**rules):
     return statement_workload(ADD_ONE, (T,), **rules)
 
 
+TINY = bk.Config("small", {"innodb_buffer_pool_size": "32M", "innodb_log_file_size": "8M"})
+
+
 @pytest.fixture
-def private(small_config, folder, monkeypatch):
+def private(memory):
     """Return a private server, whose data go below a folder of this test."""
-    monkeypatch.setenv("BENCHKIT_DATA", str(folder))
-    return bk.Server(small_config)
+    return bk.Server(TINY)
 
 
 # Which mode
@@ -199,7 +201,7 @@ def test_each_image_holds_one_workload_only(private, tmp_path, monkeypatch):
     assert seen == [1, 1, 1, 1]
 
 
-def test_an_interrupted_study_goes_on_with_the_image_it_has(private, tmp_path, monkeypatch, folder):
+def test_an_interrupted_study_goes_on_with_the_image_it_has(private, tmp_path, monkeypatch, memory):
     def act(step):
         if step == "connecting":
             steps.append(step)
@@ -213,21 +215,21 @@ def test_an_interrupted_study_goes_on_with_the_image_it_has(private, tmp_path, m
         Watch(on_step=act).install(patch)
         with pytest.raises(KeyboardInterrupt):
             study.run(tmp_path)
-    assert list(folder.glob("study-*/*/image-*"))
+    assert list(memory.glob("study-*/*/image-*"))
     (dataset,) = study.run(tmp_path)
     assert [record.preparation["image"] for record in dataset.records] == ["taken", "found"]
-    assert list(folder.iterdir()) == []
+    assert list(memory.iterdir()) == []
 
 
-def test_a_users_directory_is_left_without_images(small_config, folder, tmp_path, monkeypatch):
+def test_a_users_directory_is_left_without_images(memory, tmp_path, monkeypatch):
     """What is in it besides stays, whatever state the runs left it in."""
-    mine = folder / "mine"
-    with bk.Server(small_config, directory=mine) as server:
+    mine = memory / "mine"
+    with bk.Server(TINY, directory=mine) as server:
         server.query("CREATE DATABASE precious")
-    found, _, _ = executed(bk.Server(small_config, directory=mine), tmp_path, monkeypatch)
+    found, _, _ = executed(bk.Server(TINY, directory=mine), tmp_path, monkeypatch)
     assert found == [0, 0, 0]
     assert not list(mine.glob("image-*"))
-    with bk.Server(small_config, directory=mine) as server:
+    with bk.Server(TINY, directory=mine) as server:
         assert ("precious",) in server.query("SHOW DATABASES")
         assert not databases(server)
 
@@ -248,17 +250,16 @@ def test_test_info_says_the_mode(private, tmp_path):
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts")
-def test_a_disk_that_fills_up_fails_its_server_only(small_config, folder, tmp_path, monkeypatch):
-    monkeypatch.setenv("BENCHKIT_DATA", str(folder))
+def test_a_disk_that_fills_up_fails_its_server_only(memory, tmp_path, monkeypatch):
     monkeypatch.setattr(execute, "check_space", lambda needed: None)
-    small = folder / "small"
+    small = memory / "small"
     small.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=200m,mode=755", "tmpfs", small], check=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=110m,mode=755", "tmpfs", small], check=True)
     servers = [
-        bk.Server(small_config.replace("cramped"), directory=small / "server"),
-        bk.Server(small_config.replace("roomy")),
+        bk.Server(TINY.replace("cramped"), directory=small / "server"),
+        bk.Server(TINY.replace("roomy")),
     ]
-    workload = bk.workloads.oltp_point_select(rows=600_000)
+    workload = bk.workloads.oltp_point_select(rows=250_000)
     try:
         with pytest.warns(bk.StudyWarning, match=r"cramped.*the disk .*small.* is full"):
             results = small_study(servers, workloads=[workload]).run(tmp_path)
@@ -270,9 +271,15 @@ def test_a_disk_that_fills_up_fails_its_server_only(small_config, folder, tmp_pa
 
 
 def test_room_for_images_is_checked_before_anything_starts(private, tmp_path, monkeypatch):
+    def note(sizes):
+        needed.update(sizes)
+        raise KeyboardInterrupt
+
     needed = {}
-    monkeypatch.setattr(execute, "check_space", needed.update)
+    monkeypatch.setattr(execute, "check_space", note)
     for mode in ("preserve", "restore"):
-        small_study([private], name=mode, iteration_mode=mode).run(tmp_path / mode)
+        study = small_study([private], name=mode, iteration_mode=mode)
+        with pytest.raises(KeyboardInterrupt):
+            study.run(tmp_path / mode)
     preserve, restore = needed.values()
     assert restore == 3 * preserve
