@@ -249,10 +249,15 @@ class ReplicatedInstance(Instance):
     directory : ServerDirectory
         The replicas' are inside it.
     spec : ReplicaSpec
+    private_port : bool
+        Whether the port is for replicas only.
     """
 
-    def __init__(self, launch: Launch, directory: ServerDirectory, spec: ReplicaSpec) -> None:
+    def __init__(
+        self, launch: Launch, directory: ServerDirectory, spec: ReplicaSpec, private_port: bool
+    ) -> None:
         super().__init__(launch, directory)
+        self._private_port = private_port
         self._attach = spec.attach
         self._port = int(str(launch.options["port"]))
         numbers = range(1, spec.count + 1)
@@ -268,6 +273,7 @@ class ReplicatedInstance(Instance):
         """Start the server and attach the replicas, made anew where needed; return its version."""
         version = super().start()
         try:
+            self._lock_root()
             if all(replica.is_fit for replica in self._members):
                 self._attach_to(None)
             elif self._attach == "before_load":
@@ -320,6 +326,11 @@ class ReplicatedInstance(Instance):
                 replica.discard()
         finally:
             super().discard()
+
+    def _lock_root(self) -> None:
+        if self._private_port:
+            with self._session() as session:
+                replication.lock_root(session)
 
     def _end_dumps(self) -> None:
         with suppress(DatabaseError), self._session() as session:  # it may have died

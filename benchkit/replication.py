@@ -164,6 +164,15 @@ def make_account(primary: Connection) -> str:
     return password
 
 
+def lock_root(primary: Connection) -> None:
+    """Lock the accounts by which anyone could be root over TCP, without a password."""
+    primary.query("SET SESSION sql_log_bin = 0")
+    places = "SELECT host FROM mysql.user WHERE user = 'root' AND host IN ('127.0.0.1', '::1', '%')"
+    for (host,) in primary.query(places):  # those by name do not count: it resolves none
+        primary.query(f"ALTER USER 'root'@'{host}' ACCOUNT LOCK")
+    primary.query("SET SESSION sql_log_bin = 1")
+
+
 def read_position(primary: Connection) -> str:
     """Return all that a primary has written to its binary log, as GTIDs."""
     return _value(primary, dialect_of(str(primary.server_version)).position)

@@ -230,7 +230,7 @@ class Server(Reachable):
         instance = (
             Instance(launch, directory)
             if self.topology is None
-            else ReplicatedInstance(launch, directory, self.topology)
+            else ReplicatedInstance(launch, directory, self.topology, self._port is None)
         )
         self._version = instance.start()
         self._instance = instance
