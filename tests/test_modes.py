@@ -254,12 +254,12 @@ def test_a_disk_that_fills_up_fails_its_server_only(memory, tmp_path, monkeypatc
     monkeypatch.setattr(execute, "check_space", lambda needed: None)
     small = memory / "small"
     small.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=110m,mode=755", "tmpfs", small], check=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=100m,mode=755", "tmpfs", small], check=True)
     servers = [
         bk.Server(TINY.replace("cramped"), directory=small / "server"),
         bk.Server(TINY.replace("roomy")),
     ]
-    workload = bk.workloads.oltp_point_select(rows=250_000)
+    workload = bk.workloads.oltp_point_select(rows=400_000)
     try:
         with pytest.warns(bk.StudyWarning, match=r"cramped.*the disk .*small.* is full"):
             results = small_study(servers, workloads=[workload]).run(tmp_path)
