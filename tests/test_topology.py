@@ -260,9 +260,12 @@ def test_a_broken_replica_fails_its_run_and_the_study_goes_on(
             broken.append(row)
             break_it(placed["attached"].replicas[0])
 
-    broken, placed = [], {}
-    start = bk.Server.start
-    monkeypatch.setattr(bk.Server, "start", lambda self: start(placed.setdefault(self.name, self)))
+    def note_and_start(server):
+        placed[server.name] = server
+        return start(server)
+
+    broken, placed, start = [], {}, bk.Server.start
+    monkeypatch.setattr(bk.Server, "start", note_and_start)
     with monkeypatch.context() as patch:
         Watch(on_row=act).install(patch)
         with pytest.warns(bk.StudyWarning, match=message):
