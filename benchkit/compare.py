@@ -8,23 +8,23 @@ a run shows as missing, never as 0.
 import html
 import shutil
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchkit import _core
+from benchkit.columns import Column, Row, make_column, merging_notes, spread_notes
 from benchkit.differences import reasons_against
 from benchkit.errors import ComparisonError, MetricError, unknown_name
-from benchkit.metrics import Metric, find_metric
+from benchkit.metrics import PERCENT_METRIC, Metric, find_metric
 from benchkit.record import threads_text
 from benchkit.report import Report, make_report
 from benchkit.report_data import UNLIKE, Bench, Subject, match_benches, work_of
-from benchkit.report_taf import PERCENT_METRIC
-from benchkit.summary import is_response_time, summarise
-from benchkit.units import decimals_for, format_number
+from benchkit.report_write import short_heads
+from benchkit.units import decimals_for, format_number, one_line
 
 if TYPE_CHECKING:
     import pandas
@@ -32,9 +32,6 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from benchkit.dataset import Dataset
-
-Row = tuple[str, int]
-"""Workload and thread count."""
 
 Setup = tuple[str, str]
 """Server and study: what all datasets of a column share."""
@@ -44,33 +41,6 @@ NO_RATIO = "-"
 _HEAD_WIDTH = 14
 _REASONS = 4
 _ALL_THE_SAME = "allow_different=True, or --allow-different, compares them all the same"
-_ENOUGH_ITERATIONS = 3
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Column:
-    """A server setup's values over the rows of a comparison; NaN and n = 0 where absent.
-
-    Parameters
-    ----------
-    label : str
-    n : ndarray of int
-        Iterations that have the metric.
-    mean : ndarray
-        Over those iterations; of response times, what `merged` says.
-    sd, minimum, maximum : ndarray
-        Of the iterations' own values; `sd` is of the population.
-    merged : bool
-        `mean` holds values of all iterations' transactions together instead.
-    """
-
-    label: str
-    n: NDArray[np.int64]
-    mean: NDArray[np.float64]
-    sd: NDArray[np.float64]
-    minimum: NDArray[np.float64]
-    maximum: NDArray[np.float64]
-    merged: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -167,12 +137,18 @@ class Comparison:
     def title(self) -> str:
         """What is compared, in which unit, and which direction is better."""
         metric = self.metric
-        return f"{metric.name}: {metric.axis_label}, {metric.direction}"
+        what = dict.fromkeys((metric.axis_label, metric.direction))
+        what.pop(metric.name, None)
+        return f"{one_line(metric.name)}: {', '.join(what)}"
 
     @property
     def subtitle(self) -> str:
         """How to read the cells."""
-        ratio = f"; ratio to {self.baseline}" if len(self.columns) > 1 and self.has_ratios else ""
+        ratio = (
+            f"; ratio to {one_line(self.baseline)}"
+            if len(self.columns) > 1 and self.has_ratios
+            else ""
+        )
         return f"{'of all n iterations together' if self.merged else 'mean of n iterations'}{ratio}"
 
     @property
@@ -185,8 +161,9 @@ class Comparison:
 
         The first is the workload, where there are several.
         """
-        columns = _strips(self, list(range(1, len(self.columns))))
-        workloads = [workload for workload, _ in self.rows]
+        labels = [one_line(column.label) for column in self.columns]
+        columns = _strips(self, list(range(1, len(self.columns))), labels)
+        workloads = [one_line(workload) for workload, _ in self.rows]
         return [("workload", workloads), *columns] if len(set(workloads)) > 1 else columns
 
     def __rich_console__(
@@ -196,11 +173,16 @@ class Comparison:
 
         yield Text(self.title, style="bold")
         yield Text(self.subtitle)
-        yield from _text_tables(self, console, options)
+        labels = [one_line(column.label) for column in self.columns]
+        heads = short_heads(labels, _HEAD_WIDTH)
+        if heads != labels:
+            yield ""
+            yield from (Text(f"{a}  {b}") for a, b in zip(heads, labels, strict=True))
+        yield from _text_tables(self, heads, console, options)
         if self.notes:
             yield ""
         for note in self.notes:
-            yield Text(f"note: {note}", style="italic")
+            yield Text(f"note: {one_line(note)}", style="italic")
         for other in self.also:
             yield ""
             yield other
@@ -244,7 +226,7 @@ def compare_datasets(
         If the datasets differ in workload, scale or metric.
     """
     chosen = list(datasets)
-    found = find_metric(metric)
+    found = find_metric(metric, {name for dataset in chosen for name in dataset.metrics})
     if not any(metric in dataset.metrics for dataset in chosen):
         raise MetricError(f"no run has the metric {metric!r}, so there is nothing to compare")
     labels = _setup_labels(chosen)
@@ -261,12 +243,13 @@ def compare_datasets(
     benches = match_benches([labels[setup] for setup in setups], by_setup)
     rows = _rows(benches)
     columns = tuple(
-        _column(labels[setup], number, benches, rows, metric) for number, setup in enumerate(setups)
+        make_column(labels[setup], number, benches, rows, metric)
+        for number, setup in enumerate(setups)
     )
     notes = (
         *(f"{UNLIKE}{reason}" for reason in reasons if has_ratios),
-        *_merging_notes(found, columns),
-        *_spread_notes(columns),
+        *merging_notes(found, columns),
+        *spread_notes(columns),
     )
     return Comparison(found, labels[base], rows, columns, notes, benches, has_ratios=has_ratios)
 
@@ -316,45 +299,6 @@ def _rows(benches: tuple[Bench, ...]) -> tuple[Row, ...]:
     )
 
 
-def _column(
-    label: str, number: int, benches: tuple[Bench, ...], rows: tuple[Row, ...], metric: str
-) -> Column:
-    values: dict[Row, NDArray[np.float64]] = {}
-    means: dict[Row, float] = {}
-    merged = []
-    for bench in benches:
-        _, dataset = bench.columns[number]
-        if dataset is None:
-            continue
-        keys = [(bench.workload, threads) for threads in dataset.threads.tolist()]
-        summary = summarise(dataset, [metric])[metric]
-        values.update(zip(keys, dataset.array(metric), strict=True))
-        means.update(zip(keys, summary.values, strict=True))
-        if metric in dataset.metrics:
-            merged.append(summary.merged)
-    summaries = [_core.describe(values.get(row, np.empty(0))) for row in rows]
-    sd, low, high = (np.array([s[name] for s in summaries]) for name in ("sd", "min", "max"))
-    mean = np.array([means.get(row, np.nan) for row in rows])
-    n = np.array([summary["n"] for summary in summaries], np.int64)
-    return Column(label, n, mean, sd, low, high, merged=bool(merged) and all(merged))
-
-
-def _merging_notes(metric: Metric, columns: tuple[Column, ...]) -> Iterator[str]:
-    """Say where response times could not be taken from all iterations together."""
-    alone = [column.label for column in columns if column.n.max() > 1 and not column.merged]
-    if alone and is_response_time(metric.name):
-        yield f"{', '.join(alone)}: mean of the iterations' {metric.label}: no histograms"
-
-
-def _spread_notes(columns: tuple[Column, ...]) -> Iterator[str]:
-    """Say where there are too few iterations to tell a difference from noise."""
-    fewest = min(int(n) for column in columns for n in column.n if n)
-    if fewest == 1:
-        yield "a single iteration says nothing about how far repeats would differ"
-    elif fewest < _ENOUGH_ITERATIONS:
-        yield f"with {fewest} iterations a difference may well be noise"
-
-
 # Cells as text
 
 
@@ -385,13 +329,15 @@ def _shown_n(columns: tuple[Column, ...], row: int) -> str:
     return counts[0] if len(set(counts)) == 1 else " / ".join(counts)
 
 
-def _strips(comparison: Comparison, others: list[int]) -> list[tuple[str, list[str]]]:
+def _strips(
+    comparison: Comparison, others: list[int], heads: Sequence[str]
+) -> list[tuple[str, list[str]]]:
     """Return (head, cells) of each column of a table: the baseline and these others."""
     means = _shown_means(comparison)
     shown = tuple(comparison.columns[number] for number in [0, *others])
     strips = [("threads", [threads_text(threads) for _, threads in comparison.rows])]
     for number, column in zip([0, *others], shown, strict=True):
-        strips.append((column.label, means[number]))
+        strips.append((heads[number], means[number]))
         if number and comparison.has_ratios:
             strips.append(("ratio", _shown_ratios(comparison, column)))
     strips.append(("n", [_shown_n(shown, row) for row in range(len(comparison.rows))]))
@@ -402,7 +348,7 @@ def _strips(comparison: Comparison, others: list[int]) -> list[tuple[str, list[s
 
 
 def _text_tables(
-    comparison: Comparison, console: "Console", options: "ConsoleOptions"
+    comparison: Comparison, heads: list[str], console: "Console", options: "ConsoleOptions"
 ) -> "Iterator[RenderableType]":
     """Yield a heading and tables for each workload; one workload needs no heading."""
     from rich.text import Text
@@ -412,24 +358,28 @@ def _text_tables(
         rows = [row for row, (name, _) in enumerate(comparison.rows) if name == workload]
         yield ""
         if len(workloads) > 1:
-            yield Text(workload, style="bold")
-        yield from _tables_that_fit(comparison, rows, console, options)
+            yield Text(one_line(workload), style="bold")
+        tables = partial(_text_table, comparison, heads, rows)
+        yield from _tables_that_fit(tables, len(heads), console, options)
 
 
 def _tables_that_fit(
-    comparison: Comparison, rows: list[int], console: "Console", options: "ConsoleOptions"
+    table_of: "Callable[[list[int]], Table]",
+    width: int,
+    console: "Console",
+    options: "ConsoleOptions",
 ) -> "Iterator[RenderableType]":
     """Yield tables no wider than the console, each with the baseline and some others."""
     from rich.measure import Measurement
 
     unlimited = options.update(max_width=10_000)
-    others = list(range(1, len(comparison.columns)))
+    others = list(range(1, width))
     while True:
         take = len(others)
-        table = _text_table(comparison, rows, others)
+        table = table_of(others)
         while take > 1 and Measurement.get(console, unlimited, table).maximum > options.max_width:
             take -= 1
-            table = _text_table(comparison, rows, others[:take])
+            table = table_of(others[:take])
         yield table
         others = others[take:]
         if not others:
@@ -437,12 +387,14 @@ def _tables_that_fit(
         yield ""
 
 
-def _text_table(comparison: Comparison, rows: list[int], others: list[int]) -> "Table":
+def _text_table(
+    comparison: Comparison, heads: list[str], rows: list[int], others: list[int]
+) -> "Table":
     """Return a table of these rows, of the baseline and of the columns with these numbers."""
     from rich import box
     from rich.table import Table
 
-    strips = _strips(comparison, others)
+    strips = _strips(comparison, others, heads)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for head, _ in strips:
         table.add_column(_head(head), justify="right", overflow="fold")
@@ -469,7 +421,7 @@ def _html(comparison: Comparison) -> str:
         "<tr>" + "".join(_html_cell(text) for text in row) + "</tr>"
         for row in zip(*(cells for _, cells in strips), strict=True)
     )
-    notes = "".join(f"<p><em>{html.escape(note)}</em></p>" for note in comparison.notes)
+    notes = "".join(f"<p><em>{html.escape(one_line(n))}</em></p>" for n in comparison.notes)
     return (
         f'<div style="overflow-x:auto"><table><caption style="text-align:left;white-space:nowrap">'
         f"<strong>{html.escape(comparison.title)}</strong><br>"
@@ -483,7 +435,7 @@ def _html_heads(comparison: Comparison, with_workload: bool) -> str:
     """Return two rows: the datasets, and below each of the others its mean and ratio."""
     names = ["workload", "threads"] if with_workload else ["threads"]
     tall = "".join(f'<th rowspan="2">{name}</th>' for name in names)
-    base, *others = (html.escape(column.label) for column in comparison.columns)
+    base, *others = (html.escape(one_line(column.label)) for column in comparison.columns)
     span = 2 if comparison.has_ratios else 1
     wide = "".join(f'<th colspan="{span}" style="text-align:center">{name}</th>' for name in others)
     value = "together" if comparison.merged else "mean"

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from benchkit._core import Histogram
 from benchkit.errors import MetricError, unknown_name
 from benchkit.hlog import PHASE_PREFIX, merge_histograms
-from benchkit.metrics import METRICS, find_metric
+from benchkit.metrics import METRICS, find_metric, in_order
 from benchkit.record import RunRecord, threads_text
 from benchkit.series import Column, find_column, phase_slice
 from benchkit.stored import StoredRun
@@ -73,7 +73,7 @@ class Dataset:
             for name, value in record.metrics.items()
             if not math.isnan(value)
         }
-        return tuple(name for name in METRICS if name in present)
+        return in_order(present)
 
     def array(self, metric: str) -> Floats:
         """Return a metric of every run.
@@ -93,7 +93,7 @@ class Dataset:
         MetricError
             If there is no such metric.
         """
-        name = find_metric(metric).name
+        name = find_metric(metric, () if metric in METRICS else self.metrics).name
         row = {threads: i for i, threads in enumerate(self.threads.tolist())}
         column = {iteration: i for i, iteration in enumerate(self.iterations.tolist())}
         values = np.full((len(row), len(column)), np.nan)

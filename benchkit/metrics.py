@@ -5,9 +5,13 @@ This is the one place that knows a metric's label and unit. Values are stored in
 is stored in seconds and read in milliseconds. A value that was not measured is NaN, never 0.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from benchkit.errors import MetricError, unknown_name
+
+PERCENT_METRIC = "percent_of_baseline"
+"""What percent tables hold: no measurement, but a ratio of two."""
 
 _SHOWN = {"s": ("ms", 1000.0)}
 
@@ -22,32 +26,43 @@ class Metric:
         As in ``ds.array(name)``.
     unit : str
         The unit of stored values; empty for a plain count.
-    higher_is_better : bool
+    higher_is_better : bool or None
+        None where it is not known, so that nothing is called better or worse.
     label : str
         Two or three words for an axis or a table head.
     description : str
         The definition, in one sentence.
+    is_long : bool
+        Times that are read in seconds, not in milliseconds.
     """
 
     name: str
     unit: str
-    higher_is_better: bool
+    higher_is_better: bool | None
     label: str
     description: str
+    is_long: bool = False
 
     @property
     def shown_unit(self) -> str:
         """The unit that people read."""
-        return _SHOWN.get(self.unit, (self.unit, 1.0))[0]
+        return self._shown[0]
 
     @property
     def shown_scale(self) -> float:
         """The factor from a stored value to a value in `shown_unit`."""
-        return _SHOWN.get(self.unit, (self.unit, 1.0))[1]
+        return self._shown[1]
+
+    @property
+    def _shown(self) -> tuple[str, float]:
+        as_stored = (self.unit, 1.0)
+        return as_stored if self.is_long else _SHOWN.get(self.unit, as_stored)
 
     @property
     def direction(self) -> str:
-        """``"higher is better"`` or ``"lower is better"``."""
+        """``"higher is better"``, ``"lower is better"`` or that it is not known which."""
+        if self.higher_is_better is None:
+            return "unit and better direction unknown"
         return "higher is better" if self.higher_is_better else "lower is better"
 
     @property
@@ -136,12 +151,29 @@ _ALL = (
     _latency("p25", "25th percentile", "A quarter of the transactions took at most this long."),
     _latency("p75", "75th percentile", "75 % of the transactions took at most this long."),
     Metric(
-        "percent_of_baseline",
+        PERCENT_METRIC,
         "%",
         True,
         "percent of the baseline",
         "What an imported table has: another server's value divided by a baseline's, times 100.",
     ),
+    Metric(
+        "query_set_time",
+        "s",
+        False,
+        "query set time",
+        "Time of one set of TPROC-H's queries; of the slowest of several virtual users.",
+        is_long=True,
+    ),
+    Metric(
+        "query_time_geomean",
+        "s",
+        False,
+        "geometric mean query time",
+        "Geometric mean of the times of TPROC-H's queries that returned rows.",
+        is_long=True,
+    ),
+    Metric("qphh", "queries/h", True, "QphH", "Composite queries per hour, where a log has it."),
     *(
         Metric(name, "", better, name, f"Number of {name} in the whole run.")
         for name, better in (
@@ -164,20 +196,41 @@ RESPONSE_PERCENTILES = {
     "latency_p999": 99.9,
     "latency_max": 100.0,
 }
-"""The metrics that are a percentile of the response times."""
+"""The metrics of our own runs that are a percentile of the response times."""
+
+ALL_RESPONSE_PERCENTILES = {
+    "latency_min": 0.0,
+    "latency_p25": 25.0,
+    "latency_p75": 75.0,
+    **RESPONSE_PERCENTILES,
+}
+"""The same, with those that only other programs tell."""
 
 METRICS = {metric.name: metric for metric in _ALL}
 """Every metric by its name, in the order tables show them."""
 
 
-def find_metric(name: str) -> Metric:
+def in_order(names: Collection[str]) -> tuple[str, ...]:
+    """Return names of metrics in the order tables show them; those of others' files last."""
+    return (*(name for name in METRICS if name in names), *sorted(set(names) - METRICS.keys()))
+
+
+def find_metric(name: str, others: Collection[str] = ()) -> Metric:
     """Return the metric of that name.
+
+    Parameters
+    ----------
+    name : str
+    others : collection of str
+        Names that imported runs have besides ours, whose unit and direction nobody told.
 
     Raises
     ------
     MetricError
         If there is none; the message names the nearest.
     """
-    if name not in METRICS:
-        raise MetricError(unknown_name("metric", name, METRICS))
-    return METRICS[name]
+    if name in METRICS:
+        return METRICS[name]
+    if name in others:
+        return Metric(name, "", None, name, "A metric of an imported file, by the file's name.")
+    raise MetricError(unknown_name("metric", name, [*METRICS, *others]))

@@ -17,7 +17,7 @@ from benchkit._core import Histogram
 from benchkit.dataset import Dataset
 from benchkit.errors import MetricError
 from benchkit.metrics import find_metric
-from benchkit.summary import summarise
+from benchkit.summary import Summary, summarise
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -91,19 +91,20 @@ def throughput(
     MetricError
         If there is no such metric, or nothing to draw.
     """
-    found = find_metric(metric)
     datasets = [dataset for dataset in results if metric in dataset.metrics]
+    found = find_metric(metric, [metric] if datasets else [])
     if not datasets:
         raise MetricError(f"no run has the metric {metric!r}, so there is nothing to draw")
     axes = _new_axes() if ax is None else ax
-    merged = True
-    for number, dataset in enumerate(datasets):
-        merged &= _draw_iterations(axes, dataset, metric, _style(number))
+    summaries = [
+        _draw_iterations(axes, dataset, metric, _style(number))
+        for number, dataset in enumerate(datasets)
+    ]
     _thread_axis(axes, datasets)
     axes.set_ylim(0, 1.08 * axes.dataLim.y1 if axes.dataLim.y1 > 0 else 1)
     axes.yaxis.set_major_formatter("{x:,.10g}")
     axes.set_ylabel(found.axis_label)
-    _explain(axes, datasets, f"{found.direction}; {_iteration_note(datasets, merged)}")
+    _explain(axes, datasets, f"{found.direction}; {_iteration_note(datasets, summaries)}")
     return axes
 
 
@@ -178,9 +179,9 @@ def _threads_text(threads: int) -> str:
     return "1 thread" if threads == 1 else f"{threads} threads"
 
 
-def _draw_iterations(axes: "Axes", dataset: Dataset, metric: str, style: dict[str, Any]) -> bool:
-    """Draw a dot for every run and a line; return whether that is of all runs together."""
-    scale = find_metric(metric).shown_scale
+def _draw_iterations(axes: "Axes", dataset: Dataset, metric: str, style: dict[str, Any]) -> Summary:
+    """Draw a dot for every run and a line of its summary, which is returned."""
+    scale = find_metric(metric, dataset.metrics).shown_scale
     values = dataset.array(metric) * scale
     summary = summarise(dataset, [metric])[metric]
     line = summary.values * scale
@@ -195,7 +196,7 @@ def _draw_iterations(axes: "Axes", dataset: Dataset, metric: str, style: dict[st
         linewidths=0,
         zorder=3,
     )
-    return summary.merged
+    return summary
 
 
 def _thread_axis(axes: "Axes", datasets: list[Dataset]) -> None:
@@ -208,13 +209,15 @@ def _thread_axis(axes: "Axes", datasets: list[Dataset]) -> None:
     axes.set_xlabel("threads")
 
 
-def _iteration_note(datasets: list[Dataset], merged: bool) -> str:
+def _iteration_note(datasets: list[Dataset], summaries: list[Summary]) -> str:
     counts = {len(dataset.iterations) for dataset in datasets}
     fewest, most = min(counts), max(counts)
     if most == 1:
         return "one iteration, so its spread is unknown"
     n = str(most) if fewest == most else f"{fewest} to {most}"
-    line = "all together" if merged else "mean"
+    if any(summary.lost for summary in summaries):
+        return f"dots: each of n = {n} iterations; no line where there are no histograms"
+    line = "all together" if all(summary.merged for summary in summaries) else "mean"
     return f"line: {line}, dots: each of n = {n} iterations"
 
 

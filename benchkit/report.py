@@ -13,12 +13,11 @@ from pathlib import Path
 
 from benchkit.errors import MetricError, StoreError, unknown_name
 from benchkit.importers.model import Facts
-from benchkit.metrics import Metric
+from benchkit.metrics import PERCENT_METRIC, Metric
 from benchkit.record import UNKNOWN_THREADS, Json
 from benchkit.report_data import Bench, Subject, printed_label, report_data, values_of
 from benchkit.report_modern import modern_notes, modern_sections
 from benchkit.report_taf import (
-    PERCENT_METRIC,
     DatasetData,
     PercentTable,
     Section,
@@ -65,6 +64,9 @@ class Report:
     notes : tuple of str
     plain : str
         The text, as the style lays it out.
+    pages : tuple of Section
+        The tables as people read them in Markdown and HTML; by default `sections`, which
+        programs read.
     """
 
     title: str
@@ -72,6 +74,7 @@ class Report:
     sections: tuple[Section, ...]
     notes: tuple[str, ...]
     plain: str
+    pages: tuple[Section, ...] = ()
 
     def render(self, form: str) -> str:
         """Return the report as ``"text"``, ``"markdown"``, ``"html"``, ``"csv"`` or ``"json"``.
@@ -110,18 +113,16 @@ class Report:
         return self.plain
 
     def _repr_html_(self) -> str:
-        return write_html(self.title, self.comment, self.sections, self.notes)
+        return write_html(self.title, self.comment, self.pages or self.sections, self.notes)
 
     def _repr_markdown_(self) -> str:
-        return write_markdown(self.title, self.comment, self.sections, self.notes)
+        return write_markdown(self.title, self.comment, self.pages or self.sections, self.notes)
 
 
 FORMS: dict[str, Callable[[Report], str]] = {
     "text": lambda r: r.plain,
-    "markdown": lambda r: write_markdown(r.title, r.comment, r.sections, r.notes),
-    "html": lambda r: write_page(
-        r.title or "benchkit", write_html(r.title, r.comment, r.sections, r.notes)
-    ),
+    "markdown": lambda r: r._repr_markdown_(),
+    "html": lambda r: write_page(r.title or "benchkit", r._repr_html_()),
     "csv": lambda r: write_csv(r.sections),
     "json": lambda r: write_json(r.title, r.comment, r.sections, r.notes),
 }
@@ -150,16 +151,16 @@ def _taf(subject: Subject) -> Report:
         for bench, table in zip(subject.benches, tables, strict=True)
         for section in taf_sections(table)
     )
-    plain = _with_notes("\n".join(map(taf_text, tables)), subject.unlike)
-    return Report(tables[0].title, tables[0].comment, sections, subject.unlike, plain)
+    plain = _with_notes("\n".join(map(taf_text, tables)), subject.warnings)
+    return Report(tables[0].title, tables[0].comment, sections, subject.warnings, plain)
 
 
 def _percent(subject: Subject) -> Report:
     metric = _only_metric(subject, "percent")
     tables = list(_percent_tables(subject, metric))
     sections = tuple(map(percent_section, tables))
-    plain = _with_notes("\n".join(map(percent_text, tables)), subject.unlike)
-    return Report(tables[0].title, tables[0].comment, sections, subject.unlike, plain)
+    plain = _with_notes("\n".join(map(percent_text, tables)), subject.warnings)
+    return Report(tables[0].title, tables[0].comment, sections, subject.warnings, plain)
 
 
 def _with_notes(plain: str, notes: Sequence[str]) -> str:
@@ -228,8 +229,9 @@ def _modern(subject: Subject) -> Report:
     names = ", ".join(metric.name for metric in subject.metrics)
     title = subject.title or f"Comparison of {names}"
     notes, sections = modern_notes(subject), modern_sections(subject)
-    plain = write_text(title, subject.comment, sections, notes)
-    return Report(title, subject.comment, sections, notes, plain)
+    pages = modern_sections(subject, short=True)
+    plain = write_text(title, subject.comment, pages, notes)
+    return Report(title, subject.comment, sections, notes, plain, pages)
 
 
 def _only_metric(subject: Subject, style: str) -> Metric:

@@ -17,6 +17,7 @@ from benchkit.importers.taf_names import parse_option
 from benchkit.metrics import Metric
 from benchkit.record import Json, RunRecord
 from benchkit.report_taf import DatasetData, ReportData, metric_label
+from benchkit.summary import summarise
 
 _GIB = 2**30
 _SYSTEM = {
@@ -34,6 +35,9 @@ _TAG = "Test Case Tag"
 
 UNLIKE = "unlike work is compared: "
 """How a note begins that every style has to show."""
+
+NO_HISTOGRAMS = "no histograms: "
+"""How a note begins that says what cannot be had of imported response times."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,9 +70,9 @@ class Subject:
     notes: tuple[str, ...] = ()
 
     @property
-    def unlike(self) -> tuple[str, ...]:
-        """The notes that say why the columns are not to be compared."""
-        return tuple(note for note in self.notes if note.startswith(UNLIKE))
+    def warnings(self) -> tuple[str, ...]:
+        """The notes that every style shows: why not to compare, and what cannot be had."""
+        return tuple(note for note in self.notes if note.startswith((UNLIKE, NO_HISTOGRAMS)))
 
 
 def match_benches(
@@ -142,6 +146,14 @@ def values_of(dataset: Dataset | None, metric: Metric) -> dict[int, tuple[float,
         threads: tuple(values.get(number, math.nan) for number in range(1, max(values) + 1))
         for threads, values in found.items()
     }
+
+
+def values_together(dataset: Dataset | None, metric: Metric) -> dict[int, float]:
+    """Return a metric of all iterations together at each thread count, as people read it."""
+    if dataset is None or metric.name not in dataset.metrics:
+        return {}
+    found = summarise(dataset, [metric.name])[metric.name].values * metric.shown_scale
+    return dict(zip(dataset.threads.tolist(), found.tolist(), strict=True))
 
 
 def tag_of(dataset: Dataset | None) -> str:

@@ -14,17 +14,28 @@ from benchkit.differences import Difference, differing_facts, differing_options,
 from benchkit.importers.model import Facts
 from benchkit.metrics import Metric
 from benchkit.record import threads_text
-from benchkit.report_data import Bench, Subject, facts_of, printed_label, tag_of, values_of
+from benchkit.report_data import (
+    Bench,
+    Subject,
+    facts_of,
+    printed_label,
+    tag_of,
+    values_of,
+    values_together,
+)
 from benchkit.report_taf import MISSING, NO_ITERATION, Section
+from benchkit.report_write import CHANGE, LEGEND, short_heads
 from benchkit.spread import Spread, describe_iterations
+from benchkit.summary import is_response_time
 from benchkit.units import decimals_for, format_number
 
 BETTER, WORSE, SAME = "better", "worse", "no change"
-OVERLAP = "iterations overlap"
+OVERLAP = "overlap"
+
+TOGETHER = "all together"
+"""What stands in place of a mean of response times."""
 
 _STATISTICS = (
-    ("n", "n"),
-    ("mean", "mean"),
     ("standard deviation", "sd"),
     ("min", "minimum"),
     ("median", "median"),
@@ -36,10 +47,20 @@ _OF_EACH_RUN = ("DB Generated Config Run File", "AutoGen Prop File")
 
 @dataclass(frozen=True, slots=True)
 class _Values:
-    """One metric of all columns: thread count -> iterations, in the unit people read."""
+    """One metric of all columns, in the unit people read.
+
+    Parameters
+    ----------
+    metric : Metric
+    columns : tuple of dict
+        Thread count -> iterations.
+    together : tuple of dict
+        Thread count -> all iterations together: their mean, or what their histograms say.
+    """
 
     metric: Metric
     columns: tuple[dict[int, tuple[float, ...]], ...]
+    together: tuple[dict[int, float], ...]
 
     @property
     def decimals(self) -> int:
@@ -55,19 +76,29 @@ class _Values:
     def at(self, threads: int) -> list[tuple[float, ...]]:
         return [column.get(threads, ()) for column in self.columns]
 
+    def together_at(self, threads: int) -> list[float]:
+        return [column.get(threads, math.nan) for column in self.together]
+
     def spreads(self, threads: int) -> list[Spread]:
         return [describe_iterations(values) for values in self.at(threads)]
 
 
-def modern_sections(subject: Subject) -> tuple[Section, ...]:
-    """Return the tables of a comparison, workload by workload."""
+def modern_sections(subject: Subject, *, short: bool = False) -> tuple[Section, ...]:
+    """Return the tables of a comparison, workload by workload.
+
+    Parameters
+    ----------
+    subject : Subject
+    short : bool
+        Whether columns with labels that fit no head are called A, B, C, which a table explains.
+    """
     several = len(subject.benches) > 1
     return tuple(
         Section(f"{bench.workload}: {section.title}", section.header, section.rows)
         if several
         else section
         for bench in subject.benches
-        for section in _bench_sections(bench, subject.metrics)
+        for section in _bench_sections(bench, subject.metrics, short)
     )
 
 
@@ -85,18 +116,26 @@ def modern_notes(subject: Subject) -> tuple[str, ...]:
     return (first, *subject.notes, *warnings)
 
 
-def change_text(values: Sequence[float], baseline: Sequence[float], metric: Metric) -> str:
-    """Return how the mean changed in percent, and whether that is better or worse."""
-    new, old = describe_iterations(values), describe_iterations(baseline)
-    if not new.n or not old.n or not old.mean:
-        return NO_ITERATION
-    change = 100 * (new.mean / old.mean - 1)
+def change_text(new: Spread, old: Spread, means: tuple[float, float], metric: Metric) -> str:
+    """Return how a value changed in percent, and whether that is better or worse.
+
+    Parameters
+    ----------
+    new, old : Spread
+        Of the iterations.
+    means : (new, old)
+        What is compared; NaN where it is absent.
+    metric : Metric
+    """
+    value, base = means
+    change = 100 * (value / base - 1) if base else math.nan
     if not math.isfinite(change):
         return NO_ITERATION
-    if new.mean == old.mean:
+    if value == base:
         return f"0.00 % {SAME}"
-    is_better = (new.mean > old.mean) == metric.higher_is_better
-    text = f"{change:+.2f} % {BETTER if is_better else WORSE}"
+    text = f"{change:+.2f} %"
+    if metric.higher_is_better is not None:
+        text = f"{text} {BETTER if (value > base) == metric.higher_is_better else WORSE}"
     overlap = new.minimum <= old.maximum and old.minimum <= new.maximum
     return f"{text} ({OVERLAP})" if overlap and min(new.n, old.n) > 1 else text
 
@@ -109,20 +148,35 @@ def column_labels(bench: Bench) -> list[str]:
     return unique_labels(printed, tags, [facts_of(dataset).config for dataset in datasets])
 
 
-def _bench_sections(bench: Bench, metrics: Sequence[Metric]) -> list[Section]:
-    labels = column_labels(bench)
+def _bench_sections(bench: Bench, metrics: Sequence[Metric], short: bool) -> list[Section]:
+    full = column_labels(bench)
+    labels = short_heads(full) if short else full
+    datasets = [dataset for _, dataset in bench.columns]
     found = [
-        _Values(metric, tuple(values_of(dataset, metric) for _, dataset in bench.columns))
+        _Values(
+            metric,
+            tuple(values_of(dataset, metric) for dataset in datasets),
+            tuple(values_together(dataset, metric) for dataset in datasets),
+        )
         for metric in metrics
     ]
     threads = sorted({at for values in found for column in values.columns for at in column})
-    facts = [facts_of(dataset) for _, dataset in bench.columns]
+    facts = [facts_of(dataset) for dataset in datasets]
     return [
+        *([] if labels == full else [_legend(labels, full)]),
         _overview(labels, found, threads),
         *(_iterations(labels, values, at) for at in threads for values in found),
         _options(labels, facts),
-        _differences(labels, [dataset for _, dataset in bench.columns], facts),
+        _differences(labels, datasets, facts),
     ]
+
+
+def _legend(letters: Sequence[str], labels: Sequence[str]) -> Section:
+    return Section(
+        "Columns: changes are relative to the first",
+        (LEGEND, "dataset"),
+        tuple(zip(letters, labels, strict=True)),
+    )
 
 
 def _overview(labels: Sequence[str], found: Sequence[_Values], threads: Sequence[int]) -> Section:
@@ -131,7 +185,7 @@ def _overview(labels: Sequence[str], found: Sequence[_Values], threads: Sequence
     for values in found:
         name = f"{values.metric.name}: " if len(found) > 1 else ""
         for number, label in enumerate(labels):
-            heads += [f"{name}{label}", "change"] if number else [f"{name}{label}"]
+            heads += [f"{name}{label}", CHANGE] if number else [f"{name}{label}"]
     rows = tuple(
         (threads_text(at), *(cell for values in found for cell in _mean_cells(values, at)))
         for at in threads
@@ -140,21 +194,23 @@ def _overview(labels: Sequence[str], found: Sequence[_Values], threads: Sequence
 
 
 def _mean_cells(values: _Values, threads: int) -> Iterable[str]:
-    columns = values.at(threads)
-    for number, spread in enumerate(values.spreads(threads)):
-        yield _cell(spread.mean, values.decimals)
+    together, spreads = values.together_at(threads), values.spreads(threads)
+    for number, (value, spread) in enumerate(zip(together, spreads, strict=True)):
+        yield _cell(value, values.decimals)
         if number:
-            yield change_text(columns[number], columns[0], values.metric)
+            yield change_text(spread, spreads[0], (value, together[0]), values.metric)
 
 
 def _iterations(labels: Sequence[str], values: _Values, threads: int) -> Section:
     """Return the statistics and all iterations of one metric at one thread count."""
     decimals, spreads = values.decimals, values.spreads(threads)
-    rows = [
-        (name, *(_cell(getattr(spread, field), decimals if field != "n" else 0)
-                 for spread in spreads))
+    rows = [("n", *(str(spread.n) for spread in spreads))]
+    name = TOGETHER if is_response_time(values.metric.name) else "mean"
+    rows.append((name, *(_cell(value, decimals) for value in values.together_at(threads))))
+    rows += [
+        (name, *(_cell(getattr(spread, field), decimals) for spread in spreads))
         for name, field in _STATISTICS
-    ]  # fmt: skip
+    ]
     rows.append(("CoV (%)", *(_cell(100 * spread.cov, 2) for spread in spreads)))
     columns = values.at(threads)
     for number in range(max(map(len, columns))):
@@ -163,7 +219,8 @@ def _iterations(labels: Sequence[str], values: _Values, threads: int) -> Section
             for column in columns
         )
         rows.append((f"iteration {number + 1}", *cells))
-    title = f"{values.metric.name}, {threads_text(threads)} threads ({values.metric.shown_unit})"
+    unit = f" ({values.metric.shown_unit})" if values.metric.unit else ""
+    title = f"{values.metric.name}, {threads_text(threads)} threads{unit}"
     return Section(title, ("", *labels), tuple(rows))
 
 
@@ -204,7 +261,7 @@ def _difference_section(
 
 
 def _described(metric: Metric) -> str:
-    return f"{metric.name}, {metric.axis_label}, {metric.direction}"
+    return ", ".join(dict.fromkeys((metric.name, metric.axis_label, metric.direction)))
 
 
 def _cell(value: float, decimals: int, absent: str = MISSING) -> str:

@@ -9,13 +9,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from benchkit.importers.model import Facts, Imported, Rows
-from benchkit.metrics import METRICS
+from benchkit.metrics import METRICS, PERCENT_METRIC
 from benchkit.record import threads_text
 from benchkit.spread import Spread, describe_iterations
+from benchkit.units import one_line
 
 MISSING = "(missing)"
 NO_ITERATION = "-"
-PERCENT_METRIC = "percent_of_baseline"
 
 _STATISTICS = (
     ("Mean", "mean"),
@@ -169,10 +169,10 @@ def taf_sections(data: ReportData) -> tuple[Section, ...]:
 
 def taf_text(data: ReportData) -> str:
     """Return a comparison as text, its columns apart by TABs."""
-    parts = [part for part in (data.title, data.comment) if part]
+    parts = [one_line(part) for part in (data.title, data.comment) if part]
     for section in taf_sections(data):
-        table = ["\t".join(map(_one_line, row)) for row in (section.header, *section.rows)]
-        parts += [section.title, "\n".join(table)]
+        table = ["\t".join(map(one_line, row)) for row in (section.header, *section.rows)]
+        parts += [one_line(section.title), "\n".join(table)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -264,10 +264,6 @@ def _cell(value: float, decimals: int, absent: str = MISSING) -> str:
     return absent if value != value else f"{value:.{decimals}f}"
 
 
-def _one_line(cell: str) -> str:
-    return " ".join(cell.split("\n")).replace("\t", " ")
-
-
 # The "percent" style
 
 
@@ -344,7 +340,8 @@ def percent_caption(table: PercentTable) -> str:
 def percent_text(table: PercentTable) -> str:
     """Return a percent table as text, laid out like the reference report."""
     section = percent_section(table)
-    name_width = max([len(row[0]) for row in section.rows], default=0)
+    names = [one_line(row[0]) for row in section.rows]
+    name_width = max(map(len, names), default=0)
     numeric = [
         row for row, (_, cells) in zip(section.rows, table.rows, strict=True)
         if not isinstance(cells, str)
@@ -357,13 +354,14 @@ def percent_text(table: PercentTable) -> str:
         (head + "".join(f"{at:<{width}}" for at in table.threads)).rstrip(),
         " sysbench test" if "sysbench" in table.title.lower() else " test",
     ]
-    for row, (_, cells) in zip(section.rows, table.rows, strict=True):
-        name = f"  {row[0]:<{name_width}}"
+    for row, (_, cells), shown in zip(section.rows, table.rows, names, strict=True):
+        name = f"  {shown:<{name_width}}"
         if isinstance(cells, str):
-            lines.append(f"{name}   {cells}")
+            lines.append(f"{name}   {one_line(cells)}")
         else:
             lines.append(name + "".join(f"{cell:>{width}}" for cell in row[1:]))
-    parts = [table.title, *table.comment.split("\n"), "\n".join(lines), section.title]
+    told = [one_line(part) for part in (table.title, *table.comment.split("\n"))]
+    parts = [*told, "\n".join(lines), one_line(section.title)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from benchkit.dataset import Dataset
 from benchkit.errors import MetricError, StoreError, unknown_name
-from benchkit.metrics import METRICS
+from benchkit.metrics import find_metric, in_order
 from benchkit.record import Json, RunRecord, threads_text
 from benchkit.store import StudyFolder
 from benchkit.stored import StoredRun
@@ -196,8 +196,7 @@ class Results:
     @property
     def metrics(self) -> tuple[str, ...]:
         """Every metric that some run has a value of."""
-        present = {name for dataset in self for name in dataset.metrics}
-        return tuple(name for name in METRICS if name in present)
+        return in_order({name for dataset in self for name in dataset.metrics})
 
     def to_pandas(self) -> "pandas.DataFrame":
         """Return one row per run: its factors, when it ran, and its metrics.
@@ -219,7 +218,7 @@ class Results:
     def to_xarray(self) -> "xarray.Dataset":
         """Return every metric over dataset, threads and iteration; NaN where absent.
 
-        Each variable's attributes are units, long_name and higher_is_better.
+        Each variable's attributes are units, long_name and, where it is known, higher_is_better.
         """
         try:
             import xarray
@@ -237,13 +236,12 @@ class Results:
             for plane, dataset in zip(cube, self, strict=True):
                 rows = np.searchsorted(threads, dataset.threads)
                 columns = np.searchsorted(iterations, dataset.iterations)
-                plane[np.ix_(rows, columns)] = dataset.array(name)
-            metric = METRICS[name]
-            attributes = {
-                "units": metric.unit,
-                "long_name": metric.label,
-                "higher_is_better": int(metric.higher_is_better),
-            }
+                if name in dataset.metrics:
+                    plane[np.ix_(rows, columns)] = dataset.array(name)
+            metric = find_metric(name, self.metrics)
+            attributes: dict[str, Any] = {"units": metric.unit, "long_name": metric.label}
+            if metric.higher_is_better is not None:
+                attributes["higher_is_better"] = int(metric.higher_is_better)
             variables[name] = (dimensions, cube, attributes)
         coordinates = {
             "dataset": list(self.labels),

@@ -21,12 +21,12 @@ import io
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import IO, Any, Self
+from typing import IO, Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,19 @@ STUDY_SCHEMA = "benchkit.study/1"
 
 _UNFINISHED = ".tmp-"
 _FULL_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_PIECE_ROWS = 4096
+
+
+class SeriesRows(Protocol):
+    """Interval rows as an array has them, or something that makes the array of each slice."""
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Of the rows."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, part: slice, /) -> NDArray[np.void]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +209,7 @@ class StudyFolder:
     def save_run(
         self,
         record: RunRecord,
-        series: NDArray[np.void],
+        series: SeriesRows,
         log: str,
         status: Json,
         *,
@@ -208,8 +221,8 @@ class StudyFolder:
         ----------
         record : RunRecord
             Its `files` are filled in here.
-        series : ndarray
-            Of `SERIES_DTYPE`.
+        series : ndarray, or what gives one for a slice
+            Of `SERIES_DTYPE`'s fields. It is taken in slices, so that it need not be in memory.
         log : str
             The text of ``latency.hlog``.
         status : mapping
@@ -228,12 +241,13 @@ class StudyFolder:
             raise StoreError(f"run {record.id} is {record.status}; only complete runs are results")
         if target.exists():
             raise StoreError(f"{target} exists already; a stored run never changes")
-        return _store_folder(target, record, {**more, **_run_files(series, log, status)})
+        files = {**_in_pieces(more), **_run_files(series, log, status)}
+        return _store_folder(target, record, files)
 
     def save_failed(
         self,
         record: RunRecord,
-        series: NDArray[np.void],
+        series: SeriesRows,
         log: str,
         status: Json,
         server_log: str,
@@ -249,9 +263,9 @@ class StudyFolder:
         while (folder / f"{record.id}.{attempt}").exists():
             attempt += 1
         files = {
-            **more,
+            **_in_pieces(more),
             **_run_files(series, log, status),
-            "server.log": server_log.encode(errors="surrogateescape"),
+            "server.log": [server_log.encode(errors="surrogateescape")],
         }
         return _store_folder(folder / f"{record.id}.{attempt}", record, files)
 
@@ -362,35 +376,50 @@ def _json_bytes(value: Mapping[str, Any]) -> bytes:
     return (json.dumps(value, indent=1, allow_nan=False) + "\n").encode()
 
 
-def _run_files(series: NDArray[np.void], log: str, status: Json) -> dict[str, bytes]:
+def _run_files(series: SeriesRows, log: str, status: Json) -> dict[str, Iterable[bytes]]:
+    """Return the pieces of each file of a run."""
     assert series.dtype.names == SERIES_DTYPE.names, f"a series of {series.dtype}"
     return {
-        "series.npy": array_bytes(series),
-        "latency.hlog": log.encode(),
-        "status.json": _json_bytes(_as_json_object(status)),
+        "series.npy": _array_pieces(series),
+        "latency.hlog": [log.encode()],
+        "status.json": [_json_bytes(_as_json_object(status))],
     }
+
+
+def _array_pieces(series: SeriesRows) -> Iterator[bytes]:
+    """Yield an array file, of NumPy's format 1.0."""
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(
+        header,
+        {
+            "descr": np.lib.format.dtype_to_descr(series.dtype),
+            "fortran_order": False,
+            "shape": (len(series),),
+        },
+    )
+    yield header.getvalue()
+    for start in range(0, len(series), _PIECE_ROWS):
+        yield series[start : start + _PIECE_ROWS].tobytes()
 
 
 def array_bytes(array: NDArray[np.void]) -> bytes:
     """Return a structured array as the bytes of an ``.npy`` file."""
-    file = io.BytesIO()
-    np.lib.format.write_array(file, array, allow_pickle=False)
-    return file.getvalue()
+    return b"".join(_array_pieces(array))
 
 
-def _store_folder(target: Path, record: RunRecord, files: dict[str, bytes]) -> Path:
+def _in_pieces(files: Mapping[str, bytes]) -> dict[str, Iterable[bytes]]:
+    return {name: [content] for name, content in files.items()}
+
+
+def _store_folder(target: Path, record: RunRecord, files: Mapping[str, Iterable[bytes]]) -> Path:
     """Build the folder of a run beside `target` and rename it into place."""
-    hashes = {
-        name: {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
-        for name, content in files.items()
-    }
-    run_json = _json_bytes(replace(record, files=hashes).to_json())
     unfinished = _unfinished_name(target)
     try:
         with _writing(target):
             unfinished.mkdir(parents=True)
-            for name, content in [*files.items(), ("run.json", run_json)]:
-                _write_synced(unfinished / name, content)
+            written = {name: _write_synced(unfinished / name, files[name]) for name in files}
+            run_json = _json_bytes(replace(record, files=written).to_json())
+            _write_synced(unfinished / "run.json", [run_json])
             _sync_folder(unfinished)
             unfinished.rename(target)
             _sync_folder(target.parent)
@@ -405,7 +434,7 @@ def _write_file(target: Path, content: bytes) -> None:
     try:
         with _writing(target):
             target.parent.mkdir(parents=True, exist_ok=True)
-            _write_synced(unfinished, content)
+            _write_synced(unfinished, [content])
             unfinished.replace(target)
             _sync_folder(target.parent)
     finally:
@@ -429,11 +458,16 @@ def _unfinished_name(target: Path) -> Path:
     return target.parent / f"{_UNFINISHED}{target.name}-{os.urandom(4).hex()}"
 
 
-def _write_synced(path: Path, content: bytes) -> None:
+def _write_synced(path: Path, pieces: Iterable[bytes]) -> dict[str, str | int]:
+    """Write a file to the disk; return its hash and size."""
+    digest = hashlib.sha256()
     with path.open("xb") as file:
-        file.write(content)
+        for piece in pieces:
+            file.write(piece)
+            digest.update(piece)
         file.flush()
         os.fsync(file.fileno())
+        return {"sha256": digest.hexdigest(), "bytes": file.tell()}
 
 
 def _sync_folder(path: Path) -> None:

@@ -105,6 +105,20 @@ def format_size(size_bytes: float) -> str:
     return f"{size_bytes:.0f} B"
 
 
+def one_line(text: str) -> str:
+    r"""Return text of others' files as a terminal may show it: no line breaks, no control codes.
+
+    Every blank is a space, and what does not print is written as an escape such as ``\x1b``.
+    """
+    return "".join(map(_shown, text))
+
+
+def _shown(letter: str) -> str:
+    if letter.isprintable():
+        return letter
+    return " " if letter.isspace() else letter.encode("unicode_escape").decode()
+
+
 def format_count(number: int, thing: str) -> str:
     """Return a number of things: ``"1 run"``, ``"12 runs"``."""
     return f"{number} {thing}{'' if number == 1 else 's'}"

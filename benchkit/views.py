@@ -14,7 +14,7 @@ from benchkit.doctor import Check
 from benchkit.errors import ServerError
 from benchkit.install import Install
 from benchkit.inventory import Inventory, MeanRow, chosen_options
-from benchkit.metrics import METRICS
+from benchkit.metrics import find_metric, in_order
 from benchkit.plan import PLAN_COLUMNS, Plan
 from benchkit.record import Accounting, Json, Response, RunRecord, threads_text
 from benchkit.stored import StoredRun
@@ -237,8 +237,7 @@ def _load_text(load: Json) -> str:
 def _metrics_table(values: Mapping[str, float]) -> "RenderableType":
     rows = [
         (metric.name, *_metric_texts(metric.name, [values]), metric.shown_unit, metric.label)
-        for metric in METRICS.values()
-        if metric.name in values
+        for metric in (find_metric(name, values) for name in in_order(values))
     ]
     heads = ("metric", "value", "unit", "meaning")
     return table(heads, rows, numbers=("value",), whole=("metric", "unit"))
@@ -338,13 +337,13 @@ def _detail(text: str, details: Iterable[str]) -> str:
 def _head(metric: str) -> str:
     """Return a metric as a narrow column's head."""
     name = metric.removeprefix("latency_").removesuffix("_per_s")
-    unit = METRICS[metric].shown_unit
+    unit = find_metric(metric, [metric]).shown_unit
     return f"{name}\n({unit.removeprefix(name)})" if name != metric else name
 
 
 def _metric_texts(metric: str, rows: Sequence[Mapping[str, float]]) -> list[str]:
     """Return a metric's value in each row, in the unit that people read."""
-    scale = METRICS[metric].shown_scale
+    scale = find_metric(metric, [metric]).shown_scale
     return _number_texts([scale * row.get(metric, math.nan) for row in rows])
 
 

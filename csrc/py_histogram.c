@@ -4,6 +4,7 @@
  * The object owns its histogram and is its only writer; the GIL keeps it so.
  */
 #include "py_histogram.h"
+#include "py_masked.h"
 #include "py_numpy.h"
 #include "py_state.h"
 
@@ -100,9 +101,11 @@ static PyObject *histogram_py_record(struct py_histogram *self, PyObject *argume
 /* `values` as an array of int64; NULL with TypeError set where that loses anything. */
 static PyArrayObject *integers_from(PyObject *values)
 {
-    PyObject *array = PyArray_FROM_O(values);
+    PyObject *plain = masked_left_out(values);
+    PyObject *array = plain ? PyArray_FROM_O(plain) : NULL;
     PyObject *integers;
 
+    Py_XDECREF(plain);
     if (!array)
         return NULL;
     if (PyArray_SIZE((PyArrayObject *)array) == 0) /* [] has no type of its own */
@@ -163,10 +166,14 @@ static int read_percentiles(struct py_histogram *self, PyArrayObject *percentile
 
 static PyObject *histogram_py_percentile(struct py_histogram *self, PyObject *at)
 {
+    PyObject *plain = masked_as_nan(at);
     PyArrayObject *percentiles =
-        (PyArrayObject *)PyArray_FROM_OTF(at, NPY_DOUBLE, NPY_ARRAY_CARRAY_RO);
+        plain
+            ? (PyArrayObject *)PyArray_FROM_OTF(plain, NPY_DOUBLE, NPY_ARRAY_CARRAY_RO)
+            : NULL;
     PyArrayObject *values;
 
+    Py_XDECREF(plain);
     if (!percentiles)
         return NULL;
     values = (PyArrayObject *)PyArray_SimpleNew(PyArray_NDIM(percentiles),
@@ -346,8 +353,9 @@ PyDoc_STRVAR(
 PyDoc_STRVAR(record_doc,
              "record($self, value, count=1, /)\n--\n\n"
              "Count an integer, once or several times; negative ones count as 0.");
-PyDoc_STRVAR(record_many_doc, "record_many($self, values, /)\n--\n\n"
-                              "Count every element of an array of integers.");
+PyDoc_STRVAR(record_many_doc,
+             "record_many($self, values, /)\n--\n\n"
+             "Count every element of an array of integers; not masked ones.");
 PyDoc_STRVAR(merge_doc,
              "merge($self, other, /)\n--\n\n"
              "Add the counts of a histogram with the same layout, exactly.\n\n"

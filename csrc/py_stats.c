@@ -21,7 +21,7 @@ const char stats_describe_doc[] =
     "----------\n"
     "values : array_like of at least one dimension\n"
     "    Any layout, and any type that casts safely to float64. NaN stands for an\n"
-    "    absent value and is left out. Infinities are values.\n"
+    "    absent value and is left out, as are masked values. Infinities are values.\n"
     "axis : int, optional\n"
     "    Where it is given, every result is an array of the remaining shape, or a\n"
     "    NumPy scalar where that has no dimension.\n\n"

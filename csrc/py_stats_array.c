@@ -3,13 +3,18 @@
  * converts, aligns and orders at once.
  */
 #include "py_stats_array.h"
+#include "py_masked.h"
 
 #include <stdbool.h>
 
 static PyArrayObject *any_array(PyObject *values)
 {
-    return (PyArrayObject *)PyArray_FromAny(values, NULL, 0, 0, NPY_ARRAY_ENSUREARRAY,
-                                            NULL);
+    PyObject *plain = masked_as_nan(values);
+    PyObject *array =
+        plain ? PyArray_FromAny(plain, NULL, 0, 0, NPY_ARRAY_ENSUREARRAY, NULL) : NULL;
+
+    Py_XDECREF(plain);
+    return (PyArrayObject *)array;
 }
 
 /* A new reference to `array` as float64; steals `array`. */

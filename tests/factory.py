@@ -50,6 +50,8 @@ class Plan:
     seconds: int = 3
     tps: Callable[[str, int, int], float] = default_tps
     absent: tuple[tuple[str, int, int], ...] = ()
+    latencies: tuple[str, ...] = ()
+    """Response times to have besides the 95th percentile, all with its values."""
 
     def cells(self) -> Iterable[tuple[str, str, int, int]]:
         """Yield (server, workload, threads, iteration) of every run."""
@@ -98,6 +100,7 @@ def make_record(plan: Plan, server: str, workload: str, threads: int, iteration:
             "errors_per_s": 0.0,
             "latency_p999": 0.5 if threads > 1 else float("nan"),
             "latency_max": float("nan"),
+            **dict.fromkeys(plan.latencies, threads / tps),
         },
         statements=(StatementResult("select", "select", committed, committed, 0, 0, response),),
         transactions=(TransactionResult("point_select", committed, 0, 0, 0, response),),

@@ -2,6 +2,7 @@
 
 import os
 import random
+from contextlib import contextmanager
 
 from benchkit.errors import BenchkitError
 from benchkit.importers.source import Line, read_lines
@@ -89,9 +90,27 @@ def mutate(text: str, rng: random.Random) -> bytes:
     return bytes(data)
 
 
+@contextmanager
+def told(seed, number, data):
+    """Tell of a failure which damaged file it was: of which seed, and what is in it."""
+    try:
+        yield
+    except Exception as error:
+        error.add_note(f"seed {seed!r}, file {number}: {bytes(data[:4000])!r}")
+        raise
+
+
 def lines(text):
     """Return a text as a parser gets it."""
     return [Line(number, line) for number, line in enumerate(text.split("\n"), 1)]
+
+
+def _is_readable(parse, found, lenient):
+    try:
+        parse(found, lenient=lenient, name="x")
+    except BenchkitError:
+        return False
+    return True
 
 
 def fuzzed(text, parse, count, seed):
@@ -100,14 +119,13 @@ def fuzzed(text, parse, count, seed):
     outcomes = {True: 0, False: 0}
     memory = os.memfd_create("damaged")
     try:
-        for _ in range(count):
+        for number in range(count):
+            data = mutate(text, rng)
             os.ftruncate(memory, 0)
-            os.pwrite(memory, mutate(text, rng), 0)
-            try:
-                parse(read_lines(f"/proc/self/fd/{memory}"), lenient=rng.random() < 0.8, name="x")
-                outcomes[True] += 1
-            except BenchkitError:
-                outcomes[False] += 1
+            os.pwrite(memory, data, 0)
+            found = read_lines(f"/proc/self/fd/{memory}")
+            with told(seed, number, data):
+                outcomes[_is_readable(parse, found, rng.random() < 0.8)] += 1
     finally:
         os.close(memory)
     return outcomes

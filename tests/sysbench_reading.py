@@ -1,6 +1,6 @@
 """What the tests of sysbench logs share: reading a text, and what is to be found in it."""
 
-from benchkit.importers.source import Line
+from benchkit.importers.source import Line, read_lines
 from benchkit.importers.sysbench import parse
 
 VERSIONS = ("0.4.12", "0.5.2010", "0.5", "1.0.15", "1.0.20", "1.1.0-2ca9e3f")
@@ -14,6 +14,12 @@ def read(text, name="run.log", lenient=False):
 def read_one(text, **options):
     (run,) = read(text, **options).runs
     return run
+
+
+def read_file(path, data, name="run.log", lenient=False):
+    """Read bytes as a file, which may end inside of a line."""
+    path.write_bytes(data)
+    return parse(read_lines(path), lenient=lenient, name=name)
 
 
 def seconds(ms):

@@ -188,13 +188,42 @@ def test_mean_and_longest_are_of_all_iterations_together(tmp_path):
     assert longest.mean[0] == histogram.percentile(100) / 1e9
 
 
-def test_means_of_percentiles_without_histograms_are_noted(tmp_path):
-    folder = drop_histograms(make_study(tmp_path / "study"))
+@pytest.mark.parametrize("name", ["p25", "p50", "p75", "p95", "p99", "p999"])
+@pytest.mark.parametrize("style", [None, "taf", "modern"])
+def test_percentiles_of_several_iterations_are_never_averaged(tmp_path, name, style):
+    metric = f"latency_{name}"
+    folder = make_study(tmp_path / "study", Plan(latencies=(metric,)))
+    comparison = load(drop_histograms(folder).path).compare(metric)
+    assert np.isnan(comparison.columns[0].mean).all()
+    shown = " ".join(str(comparison.table(style) if style else comparison).split())
+    what = comparison.metric.label
+    assert f"no histograms: there is no {what} of all iterations together in baseline" in shown
+
+
+@pytest.mark.parametrize("style", [None, "taf", "modern"])
+def test_means_without_histograms_are_noted(tmp_path, style):
+    folder = make_study(tmp_path / "study", Plan(latencies=("latency_mean",)))
+    comparison = load(drop_histograms(folder).path).compare("latency_mean")
+    shown = " ".join(str(comparison.table(style) if style else comparison).split())
+    assert "no histograms: baseline, flush=2: mean of the iterations' mean resp" in shown
+
+
+@pytest.mark.parametrize("name, pick", [("min", np.min), ("max", np.max)])
+def test_extremes_of_all_iterations_need_no_histograms(tmp_path, name, pick):
+    metric = f"latency_{name}"
+    folder = make_study(tmp_path / "study", Plan(latencies=(metric,)))
+    results = load(drop_histograms(folder).path)
+    comparison = results.compare(metric)
+    expected = pick(results["baseline"].array(metric), axis=1)
+    assert comparison.columns[0].mean == pytest.approx(expected)
+    assert "no histograms" not in repr(comparison)
+
+
+def test_percentile_of_a_single_iteration_needs_no_histogram(tmp_path):
+    folder = drop_histograms(make_study(tmp_path / "study", Plan(iterations=(1,))))
     comparison = load(folder.path).compare("latency_p95")
-    values = load(folder.path)["baseline"].array("latency_p95")
-    assert comparison.columns[0].mean == pytest.approx(values.mean(axis=1))
-    assert repr(comparison).splitlines()[1].startswith("mean of n iterations")
-    assert "mean of the iterations' 95th percentile response time: no hist" in repr(comparison)
+    assert not np.isnan(comparison.columns[0].mean).any()
+    assert "no histograms" not in repr(comparison)
 
 
 # Text

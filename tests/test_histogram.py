@@ -217,3 +217,9 @@ def test_we_read_what_hdrhistogram_writes(digits):
     ours = Histogram.decode(payload, highest=120 * S, digits=digits)
     expected = histogram_of(SHAPES["heavy tail"], highest=120 * S, digits=digits)
     assert ours == expected
+
+
+def test_masked_values_are_not_recorded():
+    histogram = Histogram()
+    histogram.record_many(np.ma.array([1, 2, 10**9], mask=[0, 0, 1]))
+    assert (histogram.total, histogram.max) == (2, 2)

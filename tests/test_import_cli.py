@@ -68,6 +68,28 @@ def test_logs_of_two_servers_are_compared(cli, tmp_path):
     assert re.search(r" 4 .*x .* % +3\n", shown)
 
 
+def import_versions(cli, folder, *versions):
+    """Import a log of each version, into a study each."""
+    for version in versions:
+        log = sysbench_writer.make_log(1, version, threads=4, transactions=1000 + len(version))
+        path = write(folder / f"{version}.log", sysbench_writer.write_log(log))
+        cli("import", "sysbench", path, "-o", folder / version, "-l", f"by {version}")
+
+
+def test_logs_of_one_generation_of_sysbench_are_compared(cli, tmp_path):
+    import_versions(cli, tmp_path, "1.0.9", "1.0.20")
+    shown = cli("compare", tmp_path / "1.0.9", tmp_path / "1.0.20", "-s", "modern").stdout
+    assert re.search(r"sysbench\W+1\.0\.9\W+1\.0\.20", shown), shown
+
+
+def test_logs_of_two_generations_of_sysbench_are_not_compared(cli, tmp_path):
+    import_versions(cli, tmp_path, "0.5", "1.0.20")
+    refused = cli("compare", tmp_path / "0.5", tmp_path / "1.0.20", exit_code=1)
+    assert "sysbench/0.5:" in refused.stderr
+    assert "sysbench/1.0:" in refused.stderr
+    cli("compare", tmp_path / "0.5", tmp_path / "1.0.20", "--allow-different")
+
+
 def test_lenient_import_lists_what_it_left_out(cli, tmp_path):
     text = report_of(dataset("1", 10.0), dataset("2", 20.0)).replace("Max\t", "Max\tx\t")
     path = write(tmp_path / "a.txt", text)

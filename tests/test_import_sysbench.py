@@ -7,8 +7,23 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from sysbench_reading import VERSIONS, common, expected_metrics, is_modern, read_one, seconds
-from sysbench_writer import Log, Row, head_1x, histogram_lines, make_log, write_log, write_test
+from sysbench_reading import (
+    VERSIONS,
+    common,
+    expected_metrics,
+    is_modern,
+    read_one,
+    seconds,
+)
+from sysbench_writer import (
+    Row,
+    head_1x,
+    histogram_lines,
+    latency_1x,
+    make_log,
+    write_log,
+    write_test,
+)
 
 from benchkit.importers.source import read_lines
 from benchkit.importers.sysbench import FORMATS, parse, sniff
@@ -33,11 +48,12 @@ def test_totals_come_back(version, seed):
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_workload_names_the_version(version):
+def test_workload_names_the_generation_and_the_dataset_the_version(version):
     run = read_one(write_log(make_log(1, version)))
     script = "oltp" if version == "0.4.12" else "unknown"
     shown = {"0.5.2010": "0.5", "1.1.0-2ca9e3f": "1.1.0"}.get(version, version)
-    assert run.workload == f"sysbench/{shown}:{script}"
+    assert run.workload == f"sysbench/{version[:3]}:{script}"
+    assert run.dataset.startswith(f"sysbench/{shown}:{script}")
 
 
 @pytest.mark.parametrize("version", ["0.5", "1.0.20", "1.1.0-2ca9e3f"])
@@ -144,25 +160,6 @@ def test_rows_of_old_development_versions():
         assert found.get("latency_max") == (0.09025 if tail else None)
 
 
-def test_rows_of_the_csv_hook():
-    log = make_log(1, rows=())
-    text = write_log(log).replace(
-        "Threads started!\n", "Threads started!\n10,4,9.50,95.00,66.50,19.00,9.50,3.25,0.20,0.00\n"
-    )
-    (found,) = read_one(text).series
-    assert (found["tps"], found["other_per_s"], found["latency"]) == (9.5, 9.5, 0.00325)
-
-
-def test_totals_of_the_csv_hook():
-    text = "\n".join(
-        [*head_1x(Log()), "2,1,9.00,90.00,63.00,18.00,9.00,3.33,0.00,0.00"]
-        + ["3,0,8.50,85.00,59.50,17.00,8.50,3.43,0.00,0.00", "$ "]
-    )
-    run = read_one(text)
-    assert len(run.series) == 1
-    assert (run.metrics["tps"], run.metrics["writes_per_s"]) == (8.5, 17.0)
-
-
 def test_histogram_behind_the_totals_belongs_to_them():
     log = make_log(1, histogram=((1.5, 3), (9.25, 5)))
     lines = histogram_lines(log)
@@ -217,7 +214,7 @@ def test_rates_are_derived_where_none_is_printed():
 def test_cpu_test():
     log = make_log(9, rows=())
     run = read_one(write_test(log, "CPU speed:", "    events per second:  2927.61"))
-    assert run.workload == "sysbench/1.0.20:cpu"
+    assert run.workload == "sysbench/1.0:cpu"
     assert run.metrics["events_per_s"] == 2927.61
     assert run.metrics["events"] == log.transactions
     assert not {"tps", "reads", "transactions"} & set(run.metrics)
@@ -244,7 +241,7 @@ def test_fileio_throughput_is_not_that_of_sql():
             "    written, MiB/s:               9.39",
         )
     )
-    assert run.workload == "sysbench/1.0.20:fileio"
+    assert run.workload == "sysbench/1.0:fileio"
     expected = {
         "file_reads_per_s": 1.5,
         "file_writes_per_s": 600.89,
@@ -271,6 +268,34 @@ def test_fileio_of_1_1():
     assert run.extra["fsyncs_per_s"] == 5333.4
 
 
+@pytest.mark.parametrize("version", ["1.0.20", "1.1.0"])
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("CPU speed:", "    events per second:   {:.2f}"),
+        ("Total operations: {:.0f} ({:.2f} per second)", "", "9.10 MiB transferred (1.02 MiB/sec)"),
+    ],
+)
+def test_rate_that_is_printed_twice_is_of_one_run(version, lines):
+    """Version 1.1 prints the rate of events again, with more decimals."""
+    log = make_log(9, version, rows=(), time_s=7.1234, transactions=12345)
+    rate = 12345 / 7.1234
+    run = read_one(write_test(log, *(line.format(rate, rate) for line in lines)))
+    assert run.metrics["events_per_s"] == round(rate, 2)
+    assert run.duration_s == 7.1234
+    assert "eps" not in run.extra
+
+
+def test_fileio_of_1_1_has_no_total_time():
+    rates = ["Throughput:", "         read:  IOPS=2500.39 39.07 MiB/s (40.97 MB/s)"]
+    row = "[ 1s ] reads: 39.07 MiB/s writes: 26.05 MiB/s fsyncs: 5333.4/s latency (ms,95%): 0.204"
+    log = make_log(9, "1.1.0", rows=())
+    run = read_one("\n".join([*head_1x(log), row, "", *rates, "", *latency_1x(log), ""]))
+    assert run.extra["file_reads_per_s"] == 2500.39
+    assert run.duration_s is None
+    assert run.series[0]["latency_p95"] == 0.000204
+
+
 def test_fileio_of_0_4():
     run = read_one(
         write_test(
@@ -294,7 +319,7 @@ def test_fileio_of_0_4():
 def test_memory_test(line):
     volume = "18411.10 MiB transferred (1840.02 MiB/sec)"
     run = read_one(write_test(make_log(9, rows=()), line, "", volume))
-    assert run.workload == "sysbench/1.0.20:memory"
+    assert run.workload == "sysbench/1.0:memory"
     assert run.metrics["events_per_s"] == 1884178.24
     assert run.extra["transferred_mib_per_s"] == 1840.02
 
@@ -309,7 +334,7 @@ def test_memory_test(line):
 def test_tests_without_values_of_their_own_have_a_rate_of_events(line, script):
     log = make_log(9, rows=())
     run = read_one(write_test(log, line))
-    assert run.workload == f"sysbench/1.0.20:{script}"
+    assert run.workload == f"sysbench/1.0:{script}"
     assert run.metrics["events_per_s"] == log.transactions / log.time_s
 
 

@@ -9,7 +9,8 @@ from itertools import count, repeat
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sysbench_reading import VERSIONS, read, read_one
+from mutation import told
+from sysbench_reading import VERSIONS, read, read_file, read_one
 from sysbench_writer import Log, body_1x, head_1x, make_log, write_log, write_test
 
 from benchkit.errors import BenchkitError
@@ -24,6 +25,11 @@ def prefixed(prefix):
 
 WRAPPED = {
     "docker": prefixed("sysbench_1  | "),
+    "level": prefixed("[INFO] "),
+    "level and colon": prefixed("INFO: "),
+    "logger": prefixed("2024-03-01 10:00:59,123 INFO  [main] bench.run: "),
+    "pod and container": prefixed("sysbench-abc12 main "),
+    "runner": prefixed("\x1b[0KRUN 7 | "),
     "kubectl": prefixed("[pod/sysbench-0/main] "),
     "iso time": prefixed("2024-03-01T10:00:59.123456789Z "),
     "time in brackets": prefixed("[2024-03-01 10:00:59] "),
@@ -46,6 +52,13 @@ WRAPPED = {
     "no blank lines": lambda text: re.sub(r"\n+", "\n", text),
     "more blank lines": lambda text: text.replace("\n", "\n\n"),
     "no line breaks": lambda text: text.replace("\n", ""),
+    "wide colons": lambda text: text.replace(":", "\uff1a"),
+    "decimal comma": lambda text: re.sub(
+        r"(?<=\d)\.(?=(?:\d\d){1,2}(?![\d.]))", ",", text.partition("\n")[2]
+    ),
+    "thousands": lambda text: re.sub(
+        r"(: +)(\d{4,})(?=\s)", lambda match: f"{match[1]}{int(match[2]):,}", text
+    ),
     "hard spaces": lambda text: text.replace("  ", "\xa0\xa0"),
 }
 
@@ -56,7 +69,8 @@ def test_wrapped_logs_are_the_same(version, wrap):
     text = write_log(make_log(5, version))
     plain, wrapped = read_one(text), read_one(wrap(text))
     assert wrapped.metrics == plain.metrics
-    assert (wrapped.threads, wrapped.workload) == (plain.threads, plain.workload)
+    assert wrapped.threads == plain.threads
+    assert wrapped.workload in (plain.workload, "sysbench/unknown:unknown", "sysbench/unknown:oltp")
     assert list(wrapped.series) == list(plain.series)
 
 
@@ -89,6 +103,40 @@ def test_underflowed_counters_are_kept_and_flagged():
     assert not {"errors", "latency_min"} & set(run.metrics)
     assert run.extra["latency_min"] == pytest.approx(18446744073.70955)
     assert sum("below zero" in warning for warning in run.warnings) >= 2
+
+
+def test_rate_of_an_underflowed_counter_is_kept_and_flagged():
+    run = read_one(write_log(make_log(1, errors=2**64 - 1)))
+    assert run.extra["errors_per_s"] > 1e16
+    assert "errors_per_s" not in run.metrics
+    assert any("more than any server" in warning for warning in run.warnings)
+
+
+def test_counter_of_32_bits_below_zero_is_flagged():
+    run = read_one(write_log(make_log(1, errors=2**32 - 3)))
+    assert run.metrics["errors"] == 2**32 - 3
+    assert any("32-bit counter" in warning for warning in run.warnings)
+
+
+@pytest.mark.parametrize("number", ["1844674407370955161.60", "-5.00"])
+def test_impossible_rate_of_a_row_is_kept_and_flagged(number):
+    text = re.sub(r"tps: [\d.]+", f"tps: {number}", write_log(make_log(1)), count=1)
+    run = read_one(text)
+    assert run.series[0]["tps"] == float(number)
+    assert "1 numbers of the interval rows are impossible" in run.warnings
+
+
+@pytest.mark.parametrize("number", ["nan", "-nan", "inf"])
+def test_no_number_in_a_row_is_missing(number):
+    text = re.sub(r"tps: [\d.]+", f"tps: {number}", write_log(make_log(1)), count=1)
+    assert "tps" not in read_one(text).series[0]
+
+
+def test_totals_without_their_head_come_back():
+    log = make_log(1, "0.4.12")
+    text = write_log(log)
+    run = read_one(text[text.index("    queries performed") :])
+    assert (run.metrics["reads"], run.metrics["queries"]) == (log.reads, log.total)
 
 
 def test_percentile_below_the_minimum_is_flagged():
@@ -145,6 +193,127 @@ def test_cut_logs_leave_what_was_readable(version):
         for run in found.runs:
             assert list(run.series)[:-1] == list(whole.series)[: len(run.series)][:-1]
             assert all(run.metrics[name] <= whole.metrics.get(name, 0) for name in run.metrics)
+
+
+RATES = {"qps", "reads_per_s", "writes_per_s", "other_per_s", "events_per_s"}
+"""What is derived, and so is another number where the total time is missing or not."""
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_number_at_the_cut_is_none(version, tmp_path):
+    """A file may end inside of a number; what is left of it is no smaller number."""
+    data = write_log(make_log(3, version)).encode()
+    (whole,) = read_file(tmp_path / "x", data).runs
+    known = {**whole.extra, **whole.metrics}
+    results_end = len(data[: data.index(b"Threads fairness")].rstrip())
+    for place in range(data.index(b"Number of threads"), results_end, 5):
+        found = read_file(tmp_path / "x", data[:place], lenient=True)
+        for run in found.runs:
+            assert {n: v for n, v in run.metrics.items() if known[n] != v}.keys() <= RATES
+            assert run.duration_s in (None, whole.duration_s)
+            cut, uncut = ([row.get("tps") for row in each] for each in (run.series, whole.series))
+            assert cut in (uncut[: len(cut)], [*uncut[: len(cut) - 1], None])
+        assert found.problems
+
+
+def cut_behind(label):
+    """Return a log that ends two digits behind a label."""
+    text = write_log(make_log(3))
+    return text[: re.search(rf"{label}: +\d\d", text).end()]
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        (cut_behind("total number of events"), "events"),
+        (cut_behind("read"), "reads"),
+        (cut_behind("transactions"), "transactions"),
+        (cut_behind("total time"), "total_time_s"),
+    ],
+)
+def test_cut_count_is_missing_and_named(text, name, tmp_path):
+    data = text.encode()
+    with pytest.raises(ImportFormatError, match=rf"{name}|no totals"):
+        read_file(tmp_path / "x", data)
+    found = read_file(tmp_path / "x", data, lenient=True)
+    assert all(name not in run.metrics for run in found.runs)
+    assert any(name in problem.message for problem in found.problems)
+
+
+@pytest.mark.parametrize(
+    "lost", [b"\0\0\0", b"\xff", b"\0" * 9000], ids=["nul", "no utf-8", "hole"]
+)
+def test_lost_bytes_in_a_number_make_it_none(lost, tmp_path):
+    log = make_log(3, transactions=987654)
+    data = write_log(log).replace("events:              987654", "events:              9@54")
+    data = ("\u00e9\n" + data).encode().replace(b"@", lost)
+    with pytest.raises(ImportFormatError, match="line .*'events' breaks off, or is damaged"):
+        read_file(tmp_path / "x", data)
+    (run,) = read_file(tmp_path / "x", data, lenient=True).runs
+    assert "events" not in run.metrics
+    assert run.metrics["transactions"] == log.transactions
+
+
+def test_lost_bytes_in_a_row_cost_only_their_number(tmp_path):
+    log = make_log(3)
+    data = write_log(log).replace(f"tps: {log.rows[1].tps:.2f}", "tps: 7@.25").encode()
+    (run,) = read_file(tmp_path / "x", data.replace(b"@", b"\0"), lenient=True).runs
+    assert [row.get("tps") for row in run.series][:2] == [log.rows[0].tps, None]
+    assert run.series[1]["qps"] == log.rows[1].qps
+
+
+@pytest.mark.parametrize("number", ["9q54", "9 54", "98.76", "9;54", "9-54"])
+def test_other_things_in_a_count_make_it_none(number):
+    text = write_log(make_log(3, transactions=987654))
+    text = text.replace("events:              987654", f"events:              {number}")
+    assert "events" not in read_one(text, lenient=True).metrics
+    with pytest.raises(ImportFormatError, match="'events' breaks off"):
+        read(text)
+
+
+def test_utf_16_behind_utf_8_is_text(tmp_path):
+    """As a shell writes it that appends in another encoding than that of the file."""
+    logs = [make_log(seed) for seed in range(2)]
+    data = write_log(logs[0]).encode() + b"\n" + write_log(logs[1]).encode("utf-16-le")
+    runs = read_file(tmp_path / "x", data).runs
+    assert [run.metrics["transactions"] for run in runs] == [log.transactions for log in logs]
+
+
+STARTS = [
+    "\n".join(head_1x(Log())[:lines]) + end
+    for lines, end in ((1, ""), (2, "\n"), (2, "Running the te"), (3, "\n"), (4, ""), (12, "\n"))
+]
+
+
+@pytest.mark.parametrize(
+    "before", ["", write_log(make_log(1)) + "\n"], ids=["alone", "behind a run"]
+)
+@pytest.mark.parametrize(
+    "start", [*STARTS, "sysbenc", "sysbench 1.0.20 (using", f"{STARTS[1]}FATAL: no such test\n"]
+)
+def test_run_without_any_result_is_refused(before, start, tmp_path):
+    data = (before + start).encode()
+    with pytest.raises(ImportFormatError, match=r"line \d+: .*expected"):
+        read_file(tmp_path / "x", data)
+    found = read_file(tmp_path / "x", data, lenient=True)
+    assert (len(found.runs), len(found.problems)) == (1 if before else 0, 1)
+
+
+def test_run_without_any_number_is_refused():
+    text = "    transactions:           -5 (-nan per sec.)\n# end"
+    with pytest.raises(ImportFormatError, match=r"line 1: .*no number"):
+        read(text)
+    assert read(text, lenient=True).runs == ()
+
+
+def test_version_alone_is_not_a_run():
+    assert len(read(write_log(make_log(1)) + "\n$ sysbench --version\nsysbench 1.0.20\n").runs) == 1
+
+
+def test_line_that_is_too_long_is_named():
+    text = write_log(make_log(1)).replace("\n", "\\n").replace("Threads started!", "x" * 300_000)
+    with pytest.raises(ImportFormatError, match="line 1: only 262144 characters"):
+        read(f'{{"out": "{text}"}}'.replace("\\n", " "))
 
 
 def test_cut_row_is_named():
@@ -212,8 +381,15 @@ def test_long_lines_are_read_in_passing(text):
     assert parse(lines, lenient=True, name="x").runs == ()
 
 
+def json_rows(count):
+    qps = {"total": 95.5, "reads": 66.25, "writes": 19.25, "other": 10.0}
+    row = {"time": 1, "threads": 4, "tps": 9.5, "qps": qps, "latency": 3.25, "errors": 0.0}
+    return json.dumps([row | {"reconnects": 0.0}] * count, indent=2)
+
+
 SEED_TEXTS = [write_log(make_log(seed, version)) for seed, version in enumerate(VERSIONS)] + [
     write_log(make_log(7, rate=5, histogram=((1.5, 3), (9.2, 5)), checkpoints=(make_log(8),))),
+    write_test(make_log(9), "1,4,9.50,95.00,66.50,19.00,9.50,3.25,0.20,0.00", json_rows(2)),
     write_test(make_log(9), "Throughput:", "    read:  IOPS=25.39 39.07 MiB/s (40.97 MB/s)"),
 ]
 
@@ -275,20 +451,48 @@ def _encode(rng, data):
 DAMAGES = (_cut, _glue, _lines, _flip, _number, _number, _encode)
 
 
-@given(st.integers(0, 2**32))
-@settings(max_examples=200, deadline=None, derandomize=True, database=None)
-def test_damaged_files_give_a_result_or_an_error(tmp_path_factory, seed):
-    rng = random.Random(seed)
-    path = tmp_path_factory.getbasetemp() / "damaged.log"
-    for _ in range(50):
+MUTATIONS = 10_000
+PARTS = 4
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_damaged_files_give_a_result_or_our_error(tmp_path, part):
+    rng = random.Random(part)
+    path = tmp_path / "damaged.log"
+    for number in range(MUTATIONS // PARTS):
         data = rng.choice(SEED_TEXTS).encode()
         for _ in range(rng.randrange(1, 4)):
             data = rng.choice(DAMAGES)(rng, data)
-        path.write_bytes(data)
-        try:
-            runs = parse(read_lines(path), lenient=rng.random() < 0.7, name="x_4thr.log").runs
-        except BenchkitError:
-            continue
-        for run in runs:
-            assert all(0 <= value < 2**63 for value in run.metrics.values())
-            list(run.series)
+        with told(part, number, data):
+            check_damaged(path, data, lenient=rng.random() < 0.7)
+
+
+def check_damaged(path, data, lenient):
+    try:
+        runs = read_file(path, data, name="x_4thr.log", lenient=lenient).runs
+    except BenchkitError:
+        return
+    for run in runs:
+        assert all(0 <= value < 2**63 for value in run.metrics.values())
+        assert run.metrics or len(run.series) or "checkpoints" in run.extra
+        assert len(list(run.series)) == len(run.series)
+
+
+WORDS = ["[ 1s ] thds: 4 ", "tps: ", "1.00", "9" * 30, "SQL statistics:\n", "read:", "\n", "\0"]
+WORDS += [
+    "transactions: ",
+    "(",
+    "per sec.)",
+    "sysbench 1.0 (using",
+    '"time": 1, "tps": 2',
+    "1,2.00,",
+]
+
+
+@given(st.lists(st.sampled_from(WORDS) | st.text(max_size=9), max_size=40).map("".join))
+@settings(max_examples=300, deadline=None)
+def test_any_text_gives_a_result_or_our_error(text):
+    try:
+        read(text, lenient=True)
+    except BenchkitError as error:
+        assert str(error)

@@ -82,6 +82,7 @@ def test_result_file_gives_its_numbers_back(kind, series):
         (run.threads, (run.iteration, name)): value
         for run in imported.runs
         for name, value in run.metrics.items()
+        if name != "thread_events_avg"  # the primary one where a dictionary has it first
     }
     assert found == expected_numbers(series)
     assert [run.extra["thread_events_avg"] for run in imported.runs] == [
@@ -165,7 +166,8 @@ def test_json_between_prompts_and_fences_is_read():
 
 def test_two_json_reports_in_one_file_stay_apart():
     text = taf_writer.json_report(taf_writer.one_series())
-    imported = taf_results.parse_json(lines(f"{text}\n{text}\n"))
+    other = text.replace("213.49", "214.49")
+    imported = taf_results.parse_json(lines(f"{text}\n{other}\n"))
     assert [run.dataset for run in imported.runs] == ["10.0.15-MariaDB", "10.0.15-MariaDB #2"]
 
 

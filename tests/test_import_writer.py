@@ -225,7 +225,7 @@ def test_folder_stands_for_its_files(tmp_path):
     write(logs / "2.txt", report_of(dataset("2", 20.0)))
     write(logs / ".hidden", report_of(dataset("3", 30.0)))
     write(logs / "notes", "hello\n")
-    with pytest.warns(StudyWarning, match="notes: is of no format that can be imported"):
+    with pytest.warns(StudyWarning, match="notes: was left out: it is none of these: taf report"):
         results = from_taf(tmp_path / "logs")
     assert results.labels == ("Mariadb 1", "Mariadb 2")
 

@@ -72,12 +72,11 @@ def test_response_times_have_a_line_through_all_iterations_together(results):
     assert "line: all together, dots: each" in axes.get_title(loc="left")
 
 
-def test_response_times_without_histograms_have_a_line_of_means(tmp_path):
+def test_percentiles_without_histograms_have_dots_and_no_line(tmp_path):
     results = load(drop_histograms(make_study(tmp_path / "study")).path)
     axes = plot.throughput(results, "latency_p95")
-    expected = 1000 * results["baseline"].array("latency_p95").mean(axis=1)
-    np.testing.assert_allclose(axes.get_lines()[0].get_ydata(), expected)
-    assert "line: mean, dots: each" in axes.get_title(loc="left")
+    assert np.isnan(axes.get_lines()[0].get_ydata()).all()
+    assert "no line where there are no histograms" in axes.get_title(loc="left")
 
 
 def test_figure_says_direction_workload_and_number_of_iterations(results):

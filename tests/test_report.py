@@ -232,7 +232,7 @@ def test_change_has_its_direction(tmp_path, metric, faster, direction):
 def test_change_says_when_iterations_overlap(tmp_path):
     text = report_of(dataset("1", 100.0, 102.0), dataset("2", 101.0, 103.0))
     report = imported(tmp_path, text).compare().table()
-    assert column(report, "Means", "change") == {"8": "+0.99 % better (iterations overlap)"}
+    assert column(report, "Means", "change") == {"8": "+0.99 % better (overlap)"}
 
 
 def test_every_iteration_is_shown_and_a_missing_one_is_a_dash(tmp_path):

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from benchkit import _core
+from benchkit.errors import MetricError
 
 any_size = st.floats(-1e308, 1e308)
 ties = st.lists(st.integers(-3, 3).map(float), max_size=60)
@@ -393,3 +394,53 @@ def test_ratios_of_extreme_cells_do_not_overflow():
 def test_sides_of_different_shape_are_an_error(function):
     with pytest.raises(ValueError, match="same shape"):
         function([1.0, 2.0], [[1.0, 2.0]])
+
+
+# Masked arrays
+
+
+MASKED = np.ma.array([[1.0, 2.0, 99.0], [4.0, 98.0, 6.0]], mask=[[0, 0, 1], [0, 1, 0]])
+PLAIN = MASKED.filled(NAN)
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1])
+def test_masked_values_are_absent(axis):
+    assert_same(_core.describe(MASKED, axis), _core.describe(PLAIN, axis))
+    found, expected = (_core.percentile(each, [25, 75], axis) for each in (MASKED, PLAIN))
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_masked_integers_are_absent():
+    found = _core.describe(np.ma.array([1, 2, 99], mask=[0, 0, 1]))
+    assert (found["n"], found["absent"], found["mean"]) == (2, 1, 1.5)
+
+
+def test_masked_array_without_a_mask_is_all_values():
+    assert _core.describe(np.ma.array([1.0, 2.0]))["n"] == 2
+
+
+def test_masked_values_are_absent_from_moments_and_ratios():
+    moments = _core.Moments()
+    moments.add(MASKED)
+    assert moments.n == 4
+    ratio = _core.geometric_mean_ratio(MASKED, PLAIN)
+    assert (ratio["used"], ratio["ratio"]) == (4, 1.0)
+    percent = _core.percent_of_baseline(np.full((2, 3), 1.0), MASKED)
+    np.testing.assert_array_equal(np.isnan(percent), MASKED.mask)
+    values = np.ma.array([1.0, 2.0, 9.0], mask=[0, 0, 1])
+    assert _core.weighted_percentile(values, np.ones(3), 100) == 2.0
+
+
+def test_masked_values_of_no_number_are_refused():
+    with pytest.raises(TypeError):
+        _core.describe(np.ma.array(["a", "b"], mask=[0, 1]))
+
+
+def test_list_of_masked_arrays_is_refused():
+    with pytest.raises(TypeError, match="numpy.ma.stack"):
+        _core.describe([MASKED, MASKED])
+
+
+def test_masked_percentile_is_refused():
+    with pytest.raises(MetricError, match="0 to 100"):
+        _core.percentile([1.0], np.ma.array([50.0], mask=[1]))

@@ -455,10 +455,11 @@ def test_failure_between_two_files_leaves_no_trace(folder, monkeypatch):
     before = names(folder)
     written = []
 
-    def interrupt(path, content):
+    def interrupt(path, pieces):
         if len(written) == 2:
             raise KeyboardInterrupt
-        written.append(path.write_bytes(content))
+        written.append(path.write_bytes(b"".join(pieces)))
+        return {}
 
     monkeypatch.setattr("benchkit.store._write_synced", interrupt)
     with pytest.raises(KeyboardInterrupt):

@@ -1,17 +1,25 @@
 """Which format a file has, and reading it."""
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Protocol
 
 from benchkit.importers.model import Imported, ImportFormatError
-from benchkit.importers.source import Line, read_lines
+from benchkit.importers.others import describe_bytes, describe_text
+from benchkit.importers.source import Line, first_bytes, read_lines
 
 HEAD_LINES = 400
 """Lines that are looked at to tell the format."""
+
+
+SURE = 0.5
+"""From here on a file is of the format; below it only shares some words with it."""
+
+_BEYOND_DOUBT = 0.7
+"""From here on nothing else that a file could be is thought of."""
 
 
 class UnknownFormatError(ImportFormatError):
@@ -47,9 +55,23 @@ class Format:
 
 
 def read_file(
-    path: str | os.PathLike[str], formats: Iterable[Format], *, lenient: bool = False
+    path: str | os.PathLike[str],
+    formats: Iterable[Format],
+    *,
+    lenient: bool = False,
+    only_if_sure: bool = False,
 ) -> Imported:
     """Read a file in the format it most looks like.
+
+    Parameters
+    ----------
+    path : path-like
+    formats : iterable of Format
+        Those it may have.
+    lenient : bool
+        Keep what is readable of a damaged file.
+    only_if_sure : bool
+        Leave out a file that looks like one of them only a little, as a text about results does.
 
     Raises
     ------
@@ -63,10 +85,17 @@ def read_file(
     head = [line.text for line in islice(read_lines(path), HEAD_LINES)]
     scores = [(each.sniff(head, name), each) for each in known]
     best_score, best = max(scores, key=lambda pair: pair[0])
-    if best_score <= 0:
-        names = ", ".join(each.name for each in known)
-        raise UnknownFormatError(f"{path} is none of these: {names}")
+    what = ""
+    if best_score < _BEYOND_DOUBT:
+        what = describe_bytes(first_bytes(path)) or describe_text(head, name)
+    if what or best_score <= 0 or (only_if_sure and best_score < SURE):
+        raise UnknownFormatError(_unknown(path, known, what))
     try:
         return best.parse(read_lines(path), lenient=lenient, name=name)
     except ImportFormatError as error:
         raise ImportFormatError(f"{path}, {error} (read as {best.name})") from error
+
+
+def _unknown(path: str | os.PathLike[str], known: Sequence[Format], what: str) -> str:
+    names = ", ".join(each.name for each in known)
+    return f"{path} is {what}" if what else f"{path} is none of these: {names}"

@@ -6,8 +6,9 @@ they are recognised and in their name.
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from itertools import chain, islice
 
 from benchkit.importers.hammerdb_jobs import JobReader
 from benchkit.importers.hammerdb_json import Document, DocumentReader
@@ -15,6 +16,7 @@ from benchkit.importers.hammerdb_log import LogReader
 from benchkit.importers.hammerdb_profile import ProfileReader
 from benchkit.importers.hammerdb_runs import Collector
 from benchkit.importers.model import Imported
+from benchkit.importers.prefixes import HEAD_LINES, Prefixes, date_in
 from benchkit.importers.source import Line
 
 LOG = "hammerdb log"
@@ -23,6 +25,13 @@ PROFILE = "hammerdb time profile"
 COUNTER = "hammerdb transaction counter"
 
 _CONTAINER = re.compile(r"^[\w.-]{1,60} +\| ?")
+_OWN = re.compile(r"[\"{}]|[A-Za-z]*(?:user|db|DB|tpm|qph|TPM|NOPM|job)|[A-Z]{3,}|>>>>>|\|")
+"""What no prefix has in it, but HammerDB's lines have."""
+
+_CUT_NUMBER = re.compile(
+    r"(?:(?<!\d)[:=]|[:=]\s|%-|\b(?:is|in|of|achieved|from|at))\s*(?P<number>[-+]?\d[\d.,]*)$"
+)
+_DAMAGED_NUMBER = re.compile(r"\d[\d.,]*\0[\d.,\0]*|\0+\d[\d.,]*|\d[\d.,]*\ufffd+[\d.,]*\d[\d.,]*")
 
 _SIGNS: dict[str, tuple[tuple[str, float], ...]] = {
     LOG: (
@@ -34,8 +43,8 @@ _SIGNS: dict[str, tuple[tuple[str, float], ...]] = {
     ),
     JOB: (
         (r'"hammerdb-job-report-v1"', 1.0),
-        (r'^\s*"(TEST RESULT : System|Jobid has no)', 0.97),
-        (r'^\s*"(activevu|p99_ms|usr%)"\s*:|^\s*\{?"\w[\w ]* tpm"\s*:\s*\{', 0.97),
+        (r'^\s*"TEST RESULT : System|"Jobid has no (test result|timing data)', 0.97),
+        (r'"(activevu|p99_ms|usr%)"\s*:|^\s*\{?"\w[\w ]* tpm"\s*:\s*\{', 0.97),
         (r'^\s*\[.*"TEST RESULT : System', 0.97),
         (r"^TPROC-C Jobs\s*$", 0.97),
     ),
@@ -68,8 +77,10 @@ def parse(lines: Iterable[Line], *, lenient: bool, name: str, format_name: str =
     ImportFormatError
         Unless lenient, when nothing of HammerDB is in the file, or something of it is damaged.
     """
-    reader = _Reader(lenient)
-    for line in lines:
+    rest = iter(lines)
+    head = list(islice(rest, HEAD_LINES))
+    reader = _Reader(lenient, _prefixes([line.text for line in head]))
+    for line in chain(head, rest):
         reader.feed(line)
     reader.end()
     runs = reader.collector.runs(name)
@@ -83,24 +94,37 @@ def parse(lines: Iterable[Line], *, lenient: bool, name: str, format_name: str =
 class _Reader:
     """Offers each line to whoever knows what to do with it."""
 
-    def __init__(self, lenient: bool) -> None:
+    def __init__(self, lenient: bool, prefixes: Prefixes) -> None:
         self.collector = Collector(lenient)
+        self._prefixes = prefixes
         self._documents = DocumentReader(self._document)
         self._jobs = JobReader(self.collector)
-        self._readers = (
-            self._jobs.feed,
-            LogReader(self.collector).feed,
-            ProfileReader(self.collector).feed,
-        )
+        self._log = LogReader(self.collector)
+        self._readers = (self._jobs.feed, self._log.feed, ProfileReader(self.collector).feed)
 
     def feed(self, line: Line) -> None:
         text = _CONTAINER.sub("", line.text, count=1) if " |" in line.text else line.text
-        rest = self._documents.feed(line.number, text)
+        prefix, text = self._prefixes.split(text)
+        self._log.date = date_in(prefix)
+        rest = self._documents.feed(line.number, self._without_damage(line, text))
         if rest:
             self._text(line.number, rest)
 
     def end(self) -> None:
         self._documents.end()
+
+    def _without_damage(self, line: Line, text: str) -> str:
+        """Return a line without numbers that are not all there."""
+        if "\0" in text or "\ufffd" in text:
+            if (found := _DAMAGED_NUMBER.search(text)) is not None:
+                self.collector.problem(line.number, f"a number is damaged: {found[0][:40]!r}")
+            text = _DAMAGED_NUMBER.sub("?", text).replace("\0", "")
+        if not line.whole and (cut := _CUT_NUMBER.search(text)) is not None:
+            self.collector.problem(
+                line.number, f"the file ends in the number {cut['number'][:40]}: expected its line"
+            )
+            text = text[: cut.start("number")]
+        return text
 
     def _text(self, line: int, text: str) -> None:
         for read in self._readers:
@@ -115,12 +139,19 @@ class _Reader:
             self._text(document.line + number, text)
 
 
+def _prefixes(head: Sequence[str]) -> Prefixes:
+    texts = [_CONTAINER.sub("", text, count=1) for text in head]
+    return Prefixes(texts, _OWN, is_quotable=False)
+
+
 def _score(format_name: str, head_lines: list[str], name: str) -> float:
     """Return how surely the first lines of a file are of a format, from 0 to 1."""
+    prefixes = _prefixes(head_lines)
+    plain = [prefixes.strip(_CONTAINER.sub("", line[:2000], count=1)) for line in head_lines]
     scores = [
         score
         for pattern, score in _SIGNS[format_name]
-        if any(re.search(pattern, line[:2000]) for line in head_lines)
+        if any(re.search(pattern, line) for line in plain)
     ]
     return max(scores, default=0.0)
 

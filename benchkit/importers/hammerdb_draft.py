@@ -6,6 +6,7 @@ Figures that contradict each other are kept, with a warning.
 
 import math
 import re
+import statistics
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -22,6 +23,17 @@ _LARGEST_PER_MINUTE = 1e12
 
 _ORDERED = ["min", "p25", "p50", "p75", "p95", "p99", "max"]
 _ROUNDING_MS = 0.0021
+
+_TOLD_ONCE = (
+    "version",
+    "database_version",
+    "timestamp",
+    "threads",
+    "threads_hint",
+    "rampup_minutes",
+    "duration_minutes",
+)
+_TOLD_IN_PARTS = ("timing", "timing_by_vu", "system", "settings", "extra")
 
 _DATABASES = {
     "mssqlserver": "SQL Server",
@@ -130,6 +142,7 @@ class Draft:
         return bool(
             self.has_result
             or "queries" in self.extra
+            or "qphh" in self.extra
             or "geometric_means" in self.extra
             or self.timing
             or self.timing_by_vu
@@ -167,6 +180,24 @@ class Draft:
         self.benchmark = "tprocc"
         self.no_result = False
         self.phase = DRAIN
+
+    def absorb(self, other: "Draft") -> None:
+        """Take what another telling of the same run knows, and this one does not."""
+        if other.has_result:
+            self.set_result(other.nopm, other.tpm, other.database)
+        if None not in (self.threads, other.threads) and self.threads != other.threads:
+            self.warn(f"{self.threads} virtual users in one place, {other.threads} in another")
+        for name in _TOLD_ONCE:
+            if getattr(self, name) in (None, ""):
+                setattr(self, name, getattr(other, name))
+        for name in _TOLD_IN_PARTS:
+            mine = getattr(self, name)
+            mine.update({k: v for k, v in getattr(other, name).items() if k not in mine})
+        if not self.counts.values:
+            self.counts = other.counts
+        self.began, self.closed = self.began or other.began, self.closed or other.closed
+        for message in other.warnings:
+            self.warn(message)
 
     def set_config(self, key: str, value: str) -> None:
         """Take an option such as ``maria_rampup``, by any database's name of it."""
@@ -240,12 +271,47 @@ def _metrics(draft: Draft, extra: dict[str, object]) -> dict[str, float]:
         else:
             extra[name] = value
             draft.warn(f"{name} {value:.17g} cannot be: not a count of transactions")
+    metrics.update(_query_metrics(draft))
+    if metrics and not any(metrics.get(name, 0) for name in ("nopm", "tpm")) and draft.has_result:
+        draft.warn("no transaction was counted")
     if "nopm" in metrics and "tpm" in metrics and metrics["tpm"] < metrics["nopm"]:
         draft.warn(
             f"tpm {metrics['tpm']:g} is below nopm {metrics['nopm']:g}, "
             "though every new order is a transaction"
         )
     return metrics
+
+
+def _query_metrics(draft: Draft) -> Iterator[tuple[str, float]]:
+    """Yield the metrics of TPROC-H: of each virtual user first, then of all."""
+    sets = [t for t in map(_seconds_per_set, _by_user(draft, "query_sets")) if t is not None]
+    total = number(draft.extra.get("tproch_total_query_time_seconds"))
+    if sets or total:
+        yield "query_set_time", max(sets) if sets else float(total or 0)
+    told = number(draft.extra.get("tproch_geomean_seconds"))
+    users = _by_user(draft, "geometric_means")
+    means = [s for rows in users for row in rows if (s := number(row.get("seconds"))) and s > 0]
+    if told or means:
+        yield "query_time_geomean", told or statistics.geometric_mean(means)
+    composite = number(draft.extra.get("qphh"))
+    if composite is not None and 0 <= composite < _LARGEST_PER_MINUTE:
+        yield "qphh", composite
+
+
+def _by_user(draft: Draft, name: str) -> list[list[Mapping[str, object]]]:
+    """Return the rows of each virtual user; rows of none only where there are no others."""
+    users: dict[object, list[Mapping[str, object]]] = {}
+    listed = draft.extra.get(name)
+    for row in listed if isinstance(listed, list) else ():
+        users.setdefault(row.get("virtual_user"), []).append(row)
+    return [rows for user, rows in users.items() if user is not None or len(users) == 1]
+
+
+def _seconds_per_set(rows: list[Mapping[str, object]]) -> float | None:
+    found = [(number(row.get("query_sets")), number(row.get("seconds"))) for row in rows]
+    sets = sum(count or 0 for count, _ in found)
+    seconds = sum(time or 0 for _, time in found)
+    return seconds / sets if sets > 0 and seconds > 0 else None
 
 
 def _extra(draft: Draft) -> dict[str, object]:

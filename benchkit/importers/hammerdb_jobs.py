@@ -30,6 +30,10 @@ _TCL_TIMING = re.compile(r"(\w{1,40}) \{((?:\w{1,20} [-+.\deE]{1,30}(?: |(?=\}))
 _TCL_COUNTS = re.compile(r"\{([^{}]{1,40} (?:tpm|qph))\} \{(\{\d{4}-.*)\}")
 _TCL_COUNT = re.compile(r"\{(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\} (-?\d{1,30})")
 
+_LOST_FIGURE = re.compile(
+    r'"(?:nopm|tpm|activevu|calls|p\d\d_ms|avg_ms|usr%|idle%)"\s*:\s*"?[-+\d]'
+)
+
 _NESTING_MAX = 6
 _ROWS_MAX = 200_000
 _ROW_NAMES = ("procname", "procedure", "proc", "name", "transaction", "label")
@@ -65,6 +69,12 @@ class JobReader:
             self._table = head[1]
         if len(text) < 400 and (row := _TABLE_ROW.match(text)):
             self._table_row(line, row)
+        if '"' in text and _LOST_FIGURE.search(text):
+            self._collector.problem(
+                line,
+                "a job's JSON is cut, or its lines begin with something else: "
+                f"expected a document, found {text.strip()[:40]!r}",
+            )
         if "p99_ms" in text:
             found = {name: _pairs(rest.split()) for name, rest in _TCL_TIMING.findall(text)}
             self._timing(line, found)

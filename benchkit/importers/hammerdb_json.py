@@ -16,7 +16,6 @@ DEPTH_MAX = 60
 
 _OPENING = re.compile(r"\{\s*(?:$|\"|\})|\[\s*(?:$|[\"\[{\]])")
 _GOES_ON = re.compile(r"\s*(?:$|[\"{}\[\],:]|-?\d|true\b|false\b|null\b)")
-_STAMP = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z ")
 _PROMPT = re.compile(r"^\s*(?:hammerdb>\s*|>+\s+|```\w*\s*)?")
 _TOKENS = re.compile(r'"(?:[^"\\]|\\.)*"|["{}\[\],]')
 _CLOSING = {"{": "}", "[": "]"}
@@ -65,13 +64,13 @@ class DocumentReader:
         """Take what of a line belongs to documents, and return the rest."""
         if not self._pieces and "{" not in text and "[" not in text:
             return text
-        plain = _STAMP.sub("", text, count=1)
+        plain = text
         if self._pieces:
             if not _GOES_ON.match(plain):
                 self._break_off("is not closed")
                 return self.feed(line, text)
         else:
-            plain = _PROMPT.sub("", plain, count=1)
+            plain = _PROMPT.sub("", text, count=1)
             if not _OPENING.match(plain):
                 return text
             self._line = line

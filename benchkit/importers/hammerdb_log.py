@@ -38,18 +38,22 @@ _RULES = {
     "HammerDB": r"HammerDB(?: CLI| Web Service| GUI)?[- ]v?(?P<version>\d{1,2}\.\d{1,3})",
     "Hammerdb": r"Hammerdb (?P<kind>Log|Transaction Counter Log) @ (?P<date>.*)",
     "Timestamp": r"Timestamp \d+ @ (?P<log_time>.*)",
-    "RUNNING": r"Vuser 1\s*:\s*(?P<start>RUNNING)",
+    "HammerDB CLI": r"^\s*(?P<banner>HammerDB CLI v)\d",
+    "chema": r"(?P<schema>[Ss]chema)",
+    "SCHEMA": r"(?P<schema>SCHEMA)",
+    "RUNNING": r"(?P<start>Vuser 1\s*:\s*RUNNING)",
     "TEST STARTED": r"(?P<start>TEST STARTED)",
-    "vurun": r"(?:hammerdb>|^)[^#]{0,40}?\b(?P<start>vurun)\b",
-    "Counter Started": r"Transaction (?P<start>Counter Started)",
+    "vurun": r"hammerdb>\s*(?P<start>vurun)\b|^[^#]{0,40}?\b(?P<script>vurun)\b",
+    "Counter Started": r"Transaction (?P<script>Counter Started)",
     "ALL VIRTUAL": r"(?P<close>ALL VIRTUAL USERS COMPLETE)",
     "vudestroy": r"(?P<close>vudestroy)",
     "rampup": rf"Beginning rampup time of\s*(?P<rampup>{NUMBER})",
     "Rampup": r"(?P<measuring>Rampup complete)",
     "Timing test": rf"Timing test period of\s*(?P<duration>{NUMBER})",
     "Test complete": r"(?P<drain>Test complete)",
-    "Active": r"(?P<active>\d{1,9})\s*Active Virtual Users? configured|"
-    r"(?P<vu>\d{1,9})\s*VU\s*\*\s*\d{1,9}\s*AC\s*=\s*(?P<sessions>\d{1,9})\s*Active Sessions",
+    "Virtual User": r"(?P<active>\d{1,9})\s*(?:Active )?Virtual Users? configured",
+    "Active": r"(?P<vu>\d{1,9})\s*VU\s*\*\s*\d{1,9}\s*AC\s*="
+    r"\s*(?P<sessions>\d{1,9})\s*Active Sessions",
     "Created": r"(?P<created>\d{1,9}) Virtual Users? Created(?P<monitor> with Monitor)?",
     "vuset vu": r"vuset vu (?P<vuset>\d{1,9})",
     "Virtual Users =": r"Virtual Users = (?P<vuset>\d{1,9})",
@@ -72,10 +76,12 @@ _RULES = {
     "query set": rf"Completed (?P<sets>\d{{1,6}}) query set\(s\) in (?P<seconds>{NUMBER}) sec",
     "Geometric": rf"Geometric mean of query times returning rows \((?P<rows>\d{{1,3}})\) is "
     rf"(?P<geomean>{NUMBER})",
+    "QphH": rf"QphH(?:@\w{{1,20}})?\s*[:=]?\s*(?P<qphh>{NUMBER})|"
+    rf"(?P<qphh_first>{NUMBER})\s*QphH\b",
     "refresh": rf"(?P<refresh>New|Old) Sales refresh complete in (?P<seconds>{NUMBER})",
 }
 _COUNTER = re.compile(
-    rf"(?:^|[|>\]]\s*|^(?P<iso>\d{{4}}-\d\d-\d\d[T ]\d\d:\d\d:\d\d)\S{{0,12}}\s+)"
+    rf"(?:^|[|>\]]\s*)"
     rf"(?P<count>{NUMBER})\s*(?P<db>{_DATABASE})\s*(?P<unit>tpm|qph)"
     r"\s*(?:@\s*(?P<date>.{0,60}))?$"
 )
@@ -111,16 +117,26 @@ def seconds_of_date(text: str) -> float | None:
 
 
 class LogReader:
-    """Reads lines of text and fills the runs they are about."""
+    """Reads lines of text and fills the runs they are about.
+
+    Attributes
+    ----------
+    date : str
+        When the next line was printed, as far as a logger wrote it in front of it.
+    """
 
     def __init__(self, collector: Collector) -> None:
         self._collector = collector
+        self.date = ""
         self._rules = [(needle, re.compile(pattern)) for needle, pattern in _RULES.items()]
         self._handlers: dict[str, Callable[[int, re.Match[str]], object]] = {
             "version": lambda line, match: collector.see_version(match["version"]),
             "kind": self._log_begins,
             "log_time": self._log_time,
-            "start": lambda line, match: collector.end_text_run(),
+            "start": lambda line, match: collector.start(line, match["start"]),
+            "script": lambda line, match: collector.end_text_run(),
+            "banner": lambda line, match: collector.start(line, match["banner"]),
+            "schema": lambda line, match: collector.started.clear(),
             "close": self._close,
             "rampup": self._rampup,
             "measuring": lambda line, match: self._enter(line, MEASUREMENT),
@@ -149,6 +165,8 @@ class LogReader:
             "sets": self._query_sets,
             "geomean": self._geometric_mean,
             "refresh": self._refresh,
+            "qphh": self._composite,
+            "qphh_first": self._composite,
         }
 
     def feed(self, line: int, text: str) -> None:
@@ -210,12 +228,13 @@ class LogReader:
         draft = self._collector.text_run(line)
         if draft.has_result and not draft.reopened:
             draft = self._collector.next_run(line)
-        users = whole(match["active"] or match["vu"])
+        found = match.groupdict()
+        users = whole(found.get("active") or found.get("vu"))
         if draft.threads is not None and users != draft.threads:
             draft.warn(f"{draft.threads} virtual users in one place and {users} in another")
         draft.threads = users if draft.threads is None else draft.threads
-        if match["sessions"] is not None:
-            draft.extra.setdefault("active_sessions", whole(match["sessions"]))
+        if found.get("sessions") is not None:
+            draft.extra.setdefault("active_sessions", whole(found["sessions"]))
 
     def _rampup(self, line: int, match: re.Match[str]) -> None:
         draft = self._collector.text_run(line)
@@ -306,7 +325,7 @@ class LogReader:
         if match is None or count is None:
             return
         draft = self._collector.text_run(line)
-        seconds = seconds_of_date(match["date"] or match["iso"] or "")
+        seconds = seconds_of_date(match["date"] or self.date)
         draft.database = draft.database or database_name(match["db"])
         draft.counts.name = draft.counts.name or f"{match['db']} {match['unit']}"
         draft.benchmark = draft.benchmark or ("tproch" if match["unit"] == "qph" else "")
@@ -349,6 +368,11 @@ class LogReader:
     def _refresh(self, line: int, match: re.Match[str]) -> None:
         row = {"refresh": match["refresh"], "seconds": number(match["seconds"])}
         self._aside(line, match, "refreshes", row)
+
+    def _composite(self, line: int, match: re.Match[str]) -> None:
+        found = number(match["qphh"] or match["qphh_first"])
+        if found is not None:
+            self._query_run(line).extra.setdefault("qphh", found)
 
     def _aside(self, line: int, match: re.Match[str], name: str, row: Mapping[str, object]) -> None:
         draft = self._query_run(line)

@@ -5,7 +5,7 @@ time profile), and a log says where a run begins but not always where it ends.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from benchkit.importers.hammerdb_counts import UNKNOWN
 from benchkit.importers.hammerdb_draft import (
@@ -26,6 +26,10 @@ TITLE_MAX = 80
 ROWS_MAX = 400_000
 """Rows of any kind that are kept of one file: counters, queries, a computer's load."""
 
+_MEASURED = (
+    "nopm", "tpm", "tproch_", "timing", "queries", "query_sets", "geometric_means", "qphh",
+    "refreshes", "etprof_",
+)  # fmt: skip
 _RUNS_MAX = 10_000
 _PROBLEMS_MAX = 1000
 _VIRTUAL_USERS_IN_NAME = re.compile(
@@ -52,6 +56,8 @@ class Collector:
     settings : dict
         Options that were set, which hold for the runs that follow.
     problems : list of Problem
+    started : dict
+        What began a run that nothing was told of yet, and in which line.
     """
 
     def __init__(self, lenient: bool) -> None:
@@ -64,6 +70,8 @@ class Collector:
         self.virtual_users: int | None = None
         self.settings: dict[str, str] = {}
         self.problems: list[Problem] = []
+        self.started: dict[str, int] = {}
+        self._left_out: list[int] = []
         self._drafts: list[Draft] = []
         self._jobs: dict[str, Draft] = {}
         self._versions: set[str] = set()
@@ -113,6 +121,16 @@ class Collector:
         if draft is not None and (draft.closed or draft.began or draft.has_content):
             self.current = None
 
+    def start(self, line: int, what: str) -> None:
+        """Note that a run was started: what is told next is of another run."""
+        if self.current is not None and self.current.has_content:
+            self.started.clear()
+        elif what in self.started and not (self.current and self.current.began):
+            self._left_out.append(self.started[what])
+            self.started.clear()
+        self.started.setdefault(what, line)
+        self.end_text_run()
+
     def see_job(self, job: str) -> None:
         """Take the id of the job that the following documents are about."""
         self.job = job
@@ -120,17 +138,25 @@ class Collector:
     def name_text_run(self, job: str) -> None:
         """Take the id that HammerDB gives the run whose log has just ended."""
         self.job = job
-        if self.current is not None and not self.current.job and job not in self._jobs:
-            self.current.job = job
-            self._jobs[job] = self.current
+        draft = self.current
+        if draft is None or draft.job:
+            return
+        known = self._jobs.setdefault(job, draft)
+        draft.job = job
+        if known is not draft:
+            known.absorb(draft)
+            draft.no_result = True
+            self.current = known
 
     def job_run(self, line: int, job: str = "") -> Draft:
         """Return the run of a job; without an id, of the one mentioned last."""
         job = job or self.job
         if job and job in self._jobs:
+            self.started.clear()
             return self._jobs[job]
         if not job:
             return self.text_run(line)
+        self.started.clear()
         draft = self._new(line)
         draft.job = job
         if self._begun <= _RUNS_MAX:
@@ -178,14 +204,19 @@ class Collector:
             cell = (dataset, workload(draft, version), threads(draft))
             counted[cell] = counted.get(cell, 0) + 1
             found.append(imported_run(draft, dataset, version, counted[cell]))
+            if not _has_value(found[-1]):
+                self.problem(
+                    draft.line, "the run has no value: expected a result or response times"
+                )
         return tuple(found)
 
     def _kept(self) -> list[Draft]:
         """Return the drafts that are runs; note the ones that are not."""
         drafts = [draft for draft in _without_stray_users(self._drafts) if not draft.no_result]
         has_more_than_counts = any(draft.is_more_than_counts for draft in drafts)
+        self._check_end(drafts)
         kept: list[Draft] = []
-        asides: list[str] = []
+        asides = [f"a run started in line {line} gave no result" for line in self._left_out[:100]]
         query_sets: list[object] = []
         for draft in drafts:
             self._check_profile(draft)
@@ -210,6 +241,16 @@ class Collector:
         is_counters_own = bool(draft.timestamp or draft.job or not has_more_than_counts)
         return bool(draft.counts.values) and is_counters_own
 
+    def _check_end(self, drafts: list[Draft]) -> None:
+        """Note a run that was started, and of which the file then says nothing."""
+        draft = self.current
+        if not self.started or draft is not None and (draft.has_content or draft.began):
+            return
+        if not any(each.has_content or each.counts.values for each in drafts):
+            return
+        what, line = min(self.started.items(), key=lambda item: item[1])
+        self.problem(line, f"{what!r} has no result: expected a TEST RESULT before the file's end")
+
     def _check_profile(self, draft: Draft) -> None:
         if draft.profile_line and not draft.timing:
             self.problem(draft.profile_line, "the time profile breaks off: expected its SUMMARY")
@@ -221,6 +262,20 @@ class Collector:
                     f"the time profile of {procedure} is cut: expected CALLS and P99",
                 )
                 draft.warn(f"the time profile of {procedure} is cut")
+
+
+def _has_value(run: ImportedRun) -> bool:
+    """Whether anything that was measured is in a run, be it impossible."""
+    measured = (value for name, value in run.extra.items() if name.startswith(_MEASURED))
+    return bool(run.metrics or run.series) or any(map(_has_number, measured))
+
+
+def _has_number(value: object) -> bool:
+    if isinstance(value, Mapping):
+        return any(map(_has_number, value.values()))
+    if isinstance(value, list):
+        return any(map(_has_number, value))
+    return isinstance(value, int | float)
 
 
 def _tell(draft: Draft, asides: list[str], query_sets: list[object]) -> None:

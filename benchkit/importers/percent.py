@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 
 from benchkit.importers.model import Imported, ImportedRun, ImportFormatError, Problem
 from benchkit.importers.source import Line
+from benchkit.importers.taf_columns import COPIES, flagged
 from benchkit.importers.taf_names import limited, raise_unless
+from benchkit.metrics import PERCENT_METRIC
 
 FORMAT = "percent table"
-METRIC = "percent_of_baseline"
 RATIO, CHANGE = "ratio", "change"
 CONVENTIONS = (RATIO, CHANGE)
 
@@ -91,14 +92,28 @@ def parse(
     tables = [table for table in tables if table.rows]
     if not tables:
         raise ImportFormatError("not a percent table: no row of thread counts with rows below it")
+    tables, copies = _without_copies(tables)
     runs = [
         run
         for number, table in enumerate(tables)
         for run in _runs(table, _convention(table, convention), f"{number + 1}: " if number else "")
     ]
     raise_unless(lenient, problems)
+    runs = list(flagged(runs, f"{copies} {COPIES}")) if copies else runs
     title, *rest = tables[0].before or [""]
-    return Imported(FORMAT, tuple(runs), tuple(problems), title, "\n".join(rest), METRIC)
+    return Imported(FORMAT, tuple(runs), tuple(problems), title, "\n".join(rest), PERCENT_METRIC)
+
+
+def _without_copies(tables: list[_Table]) -> tuple[list[_Table], int]:
+    """Return the tables whose rows are not those of an earlier one, and how many there were."""
+    kept: list[_Table] = []
+    seen: list[tuple[object, ...]] = []
+    for table in tables:
+        cells = (table.threads, *((name, values) for name, values, _ in table.rows))
+        if cells not in seen:
+            kept.append(table)
+            seen.append(cells)
+    return kept, len(tables) - len(kept)
 
 
 # Reading
@@ -245,7 +260,7 @@ def _runs(table: _Table, convention: str, prefix: str) -> Iterator[ImportedRun]:
             percent = value if convention == RATIO else 100 + value
             warnings = ("a negative percentage of the baseline",) if percent < 0 else ()
             yield ImportedRun(
-                prefix + test, test, workload, threads, iteration, {METRIC: percent},
+                prefix + test, test, workload, threads, iteration, {PERCENT_METRIC: percent},
                 extra=extra, warnings=warnings, line=line,
             )  # fmt: skip
 

@@ -6,13 +6,13 @@ passed over, and listed.
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 from benchkit.importers.detect import Format, UnknownFormatError, read_file
-from benchkit.importers.model import ImportFormatError, Problem
+from benchkit.importers.model import Imported, ImportFormatError, Problem
 from benchkit.importers.writer import Source, store_imports
 from benchkit.store import StudyFolder
 
@@ -120,7 +120,8 @@ def _adapt(known: Format, order: Order) -> Format:
 
     if known.name != percent.FORMAT or order.convention is None:
         return known
-    return replace(known, parse=partial(percent.parse, convention=order.convention))
+    parse: Callable[..., Imported] = known.parse
+    return replace(known, parse=partial(parse, convention=order.convention))
 
 
 def _read(
@@ -133,9 +134,10 @@ def _read(
         return
     for file in _files_below(path):
         try:
-            imported = read_file(file, formats, lenient=order.lenient)
-        except UnknownFormatError:
-            yield file, None, [Problem(0, "is of no format that can be imported, and was left out")]
+            imported = read_file(file, formats, lenient=order.lenient, only_if_sure=True)
+        except UnknownFormatError as error:
+            what = str(error).removeprefix(f"{file} ")
+            yield file, None, [Problem(0, f"was left out: it {what}")]
         except ImportFormatError as error:
             if not order.lenient:
                 raise

@@ -28,19 +28,38 @@ _LINE_END = re.compile("\r\n|\r|\n")
 _ANSI = re.compile("\x1b(?:\\[[0-9;?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)|[@-Z\\\\-_])")
 
 
+DAMAGE = "\ufffd"
+"""Stands in a text where its file holds bytes that are no text."""
+
+_NULS = re.compile("\0+")
+_EVERY_OTHER_NUL = re.compile("\0?(?:[^\0]\0)*[^\0]?")
+
+
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of a file, without its end and without colours."""
+    """One line of a file, without its end and without colours.
+
+    Parameters
+    ----------
+    number : int
+        From 1.
+    text : str
+        With `DAMAGE` where bytes are no text.
+    whole : bool
+        False for a last line without an end, where the file may have been cut, and for a line
+        of more than `LINE_MAX` characters, of which only the beginning is here.
+    """
 
     number: int
     text: str
+    whole: bool = True
 
 
 def read_lines(path: str | os.PathLike[str]) -> Iterator[Line]:
     """Yield the lines of a text file.
 
     UTF-8 (with or without a mark), UTF-16, and bytes that are neither (read as Latin-1); LF,
-    CRLF and CR; ANSI escape sequences are dropped.
+    CRLF and CR; ANSI escape sequences are dropped, bytes that are 0 become `DAMAGE`.
 
     Raises
     ------
@@ -52,6 +71,12 @@ def read_lines(path: str | os.PathLike[str]) -> Iterator[Line]:
             yield from _lines(file)
     except OSError as error:
         raise ImportFormatError(f"cannot read {path}: {error.strerror or error}") from error
+
+
+def first_bytes(path: str | os.PathLike[str]) -> bytes:
+    """Return the first bytes of a file, which tell formats that are no text."""
+    with Path(path).open("rb") as file:
+        return file.read(16)
 
 
 def file_sha256(path: str | os.PathLike[str]) -> str:
@@ -68,9 +93,21 @@ def _lines(file: BinaryIO) -> Iterator[Line]:
         rest = pieces.pop()[:LINE_MAX]
         for piece in pieces:
             number += 1
-            yield Line(number, _ANSI.sub("", piece[:LINE_MAX]))
+            yield Line(number, _clean(piece[:LINE_MAX]), len(piece) < LINE_MAX)
     if rest:
-        yield Line(number + 1, _ANSI.sub("", rest))
+        yield Line(number + 1, _clean(rest), whole=False)
+
+
+def _clean(text: str) -> str:
+    """Take colours out, and bytes that are 0: half of UTF-16 in a file that began as UTF-8.
+
+    Others are where a disk lost what was written; each such place is marked.
+    """
+    if "\x1b" in text:
+        text = _ANSI.sub("", text)
+    if "\0" not in text:
+        return text
+    return _NULS.sub("" if _EVERY_OTHER_NUL.fullmatch(text) else DAMAGE, text)
 
 
 def _decoded(file: BinaryIO) -> Iterator[str]:
@@ -91,11 +128,10 @@ def _encoding(head: bytes) -> str:
     for bom, name in _BOMS:
         if head.startswith(bom):
             return name
-    sample = head[:4096]
-    if sample[1::2].count(0) > len(sample) // 4:
-        return "utf-16-le"
-    if sample[::2].count(0) > len(sample) // 4:
-        return "utf-16-be"
+    for name, first, second in (("utf-16-le", 0, 1), ("utf-16-be", 1, 0)):
+        texts, nuls = head[first:4096:2], head[second:4096:2]
+        if texts[:1] > b"\0" and nuls[:1] == b"\0" and nuls.count(0) > len(nuls) // 2:
+            return name
     try:
         codecs.getincrementaldecoder("utf-8")().decode(head)
     except UnicodeDecodeError:

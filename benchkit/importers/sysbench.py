@@ -9,18 +9,20 @@ another file, or numbers that cannot belong to the same run.
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from benchkit.importers.model import Imported, ImportFormatError, Problem
-from benchkit.importers.source import Line
+from benchkit.importers.model import Imported, ImportedRun, ImportFormatError, Problem
+from benchkit.importers.source import DAMAGE, Line
 from benchkit.importers.sysbench_build import build_runs
-from benchkit.importers.sysbench_draft import Draft, Heading, find_gaps
+from benchkit.importers.sysbench_draft import Draft, Heading, Room, find_gaps
+from benchkit.importers.sysbench_hooks import JsonRows, csv_row
 from benchkit.importers.sysbench_rows import Checkpoint, Row, seconds, split_rows
-from benchkit.importers.sysbench_series import ROWS_MAX
 from benchkit.importers.sysbench_settings import read_settings
 from benchkit.importers.sysbench_text import (
+    begins_banner,
     begins_command,
     find_banner,
     find_command,
     find_file_head,
+    find_prefix,
     split_at_banners,
     undress,
 )
@@ -37,9 +39,11 @@ _PROBLEMS_MAX = 1000
 _TEXT_MAX = 1 << 18
 
 _START = re.compile(r"Running\s?the\s?test\s?with\s?following\s?options")
-_THREADS = re.compile(r"Number\s?of\s?threads:\s{0,8}(\d{1,7})")
+_THREADS = re.compile(rf"Number\s?of\s?threads:\s{{0,8}}(\d{{1,7}})(?![\d{DAMAGE}])")
 _MESSAGE = re.compile(r"(?:FATAL|ALERT): .{0,400}")
 _BUCKETS_HEAD = re.compile(r"Latency\s?histogram|value\s{0,8}-{4,20}\s?distribution")
+_ROW_WORDS = re.compile(r"\d ?s ?\] ?(?:thds|threads):|(?:SQL|OLTP test) statistics:")
+_BUCKET_BEGIN = re.compile(r"\s{0,20}\d{1,12}\.\d{1,6}\s?\|")
 _BUCKET = re.compile(r"\s{0,20}(\d{1,12}\.\d{1,6})\s?\|\s?\**\s{0,80}(\d{1,20})\s*")
 _SETTING_WORDS = re.compile(
     "Running|Number|hread|Target|Report|generator|Forcing|Warmup|rime|files|lock|size|operation"
@@ -52,6 +56,8 @@ _MARKS = (
     (re.compile(r"Running the test with following options:|Threads fairness:"), 0.9),
     (re.compile(r"total number of events:\s+\d|\(r/w/o: |per-request statistics:"), 0.8),
     (re.compile(r"transactions:\s+\d+\s+\(\d+\.\d+ per sec\.\)"), 0.8),
+    (re.compile(r"^(?:[\[{].*)?\"?qps\"\s*:\s*\{"), 0.8),
+    (re.compile(r"^\d{1,9},\d{1,7}(?:,\d{1,16}\.\d\d){8}$"), 0.7),
     (re.compile(r"\bsysbench\b.*\brun\b"), 0.4),
 )
 
@@ -60,9 +66,15 @@ def sniff(head_lines: Sequence[str], name: str) -> float:
     """Return how surely the first lines of a file are sysbench's output, from 0 to 1."""
     best = 0.2 if "sysbench" in name.lower() else 0.0
     for line in head_lines:
-        text = line[:1000]
-        best = max(best, *(score if mark.search(text) else 0.0 for mark, score in _MARKS))
+        text = undress(line[:1000]).text.lstrip()
+        best = max(best, *(score if _is_said(mark, text) else 0.0 for mark, score in _MARKS))
     return best
+
+
+def _is_said(mark: re.Pattern[str], text: str) -> bool:
+    """Whether sysbench may have written the mark: in a table's cell, people write about it."""
+    match = mark.search(text)
+    return match is not None and "\t" not in text[: match.start()]
 
 
 def parse(lines: Iterable[Line], *, lenient: bool, name: str) -> Imported:
@@ -84,8 +96,10 @@ def parse(lines: Iterable[Line], *, lenient: bool, name: str) -> Imported:
     book = _Book(lenient)
     readers: dict[str, _Reader] = {}
     for line in lines:
-        for text in _unfold(line.text):
-            dressed = undress(text)
+        for text in _unfold(line.text if line.whole else line.text + DAMAGE):
+            if len(text) > _TEXT_MAX and _ROW_WORDS.search(text, _TEXT_MAX):
+                book.report(Problem(line.number, f"only {_TEXT_MAX} characters of it are read"))
+            dressed = undress(text[:_TEXT_MAX])
             stream = dressed.stream if len(readers) < _STREAMS_MAX else ""
             reader = readers.get(stream)
             if not reader:
@@ -95,10 +109,14 @@ def parse(lines: Iterable[Line], *, lenient: bool, name: str) -> Imported:
             reader.read(dressed.text, line.number)
     for reader in readers.values():
         reader.close()
-    if not book.drafts:
+    if not book.drafts and not book.problems:
         book.report(Problem(0, "no run of sysbench found, expected its totals or interval rows"))
     book.drafts.sort(key=lambda draft: draft.line)
-    return Imported(FORMAT, build_runs(book.drafts), tuple(book.problems))
+    runs = build_runs(book.drafts)
+    for run in runs:
+        if not _has_values(run):
+            book.report(Problem(run.line, "the run has no number that was readable and possible"))
+    return Imported(FORMAT, tuple(filter(_has_values, runs)), tuple(book.problems))
 
 
 FORMATS = ((FORMAT, sniff, parse),)
@@ -107,8 +125,11 @@ FORMATS = ((FORMAT, sniff, parse),)
 def _unfold(text: str) -> Iterator[str]:
     """Return the lines that a line holds: JSON writes a whole log as one."""
     lines = re.split(r"\\r\\n|\\n", text) if "\\n" in text else [text]
-    for line in lines:
-        yield line[:_TEXT_MAX]
+    yield from lines
+
+
+def _has_values(run: ImportedRun) -> bool:
+    return bool(run.metrics or len(run.series) or "checkpoints" in run.extra)
 
 
 class _Book:
@@ -118,7 +139,7 @@ class _Book:
         self.lenient = lenient
         self.drafts: list[Draft] = []
         self.problems: list[Problem] = []
-        self.rows_left = ROWS_MAX
+        self.room = Room()
 
     def report(self, problem: Problem) -> None:
         if not self.lenient:
@@ -140,6 +161,8 @@ class _Reader:
         self._book = book
         self._heading = Heading(name)
         self._draft: Draft | None = None
+        self._json = JsonRows()
+        self._prefix: re.Pattern[str] | None = None
         self._command_text = ""
         self._last_line = self._before_last = 0
         self._last_text = ""
@@ -154,17 +177,35 @@ class _Reader:
 
     def read(self, text: str, line: int) -> None:
         """Read one line."""
+        if not text.startswith("[ "):
+            text = self._without_prefix(text)
         for part in split_at_banners(text) if "sysbench" in text else (text,):
             if part.strip():
                 self._read_part(part, line)
+
+    def _without_prefix(self, text: str) -> str:
+        """Take off what a logger put in front of every line, once a line showed what that is."""
+        match = self._prefix.match(text) if self._prefix else None
+        if match:
+            return text[match.end() :]
+        prefix = find_prefix(text)
+        match = prefix.match(text) if prefix else None
+        if not match or any(True for _ in find_items(match[0], "latency", "")):
+            return text
+        self._prefix = prefix
+        return text[match.end() :]
 
     def _read_part(self, text: str, line: int) -> None:
         if line != self._last_line:
             self._before_last, self._last_line = self._last_line, line
         self._last_text = text
         self._since_command += 1
+        if not self._draft and not self._heading.after and self._heading.banner:
+            self._heading.after = text.strip()
         is_head = "sysbench" in text or "<==" in text or self._command_text
         if is_head and self._read_head(text):
+            return
+        if self._read_hooks(text, line):
             return
         for part in split_rows(text):
             if isinstance(part, str):
@@ -172,18 +213,49 @@ class _Reader:
             else:
                 self._read_row(part, line)
 
+    def _read_hooks(self, text: str, line: int) -> bool:
+        """Read the rows that a report hook printed into a line; False if there are none."""
+        csv = csv_row(text)
+        rows = [csv] if csv else self._json.read(text)
+        for row in rows or ():
+            self._read_row(row, line)
+            if self._draft:
+                self._draft.is_table = csv is not None
+        if self._draft and self._json.closes(text):
+            self._draft.is_table = True
+        return rows is not None
+
     def close(self) -> None:
-        """End the last run."""
+        """End the last run, and say what began after it."""
+        for row in self._json.end():
+            self._read_row(row, self._last_line)
         self._end_run()
+        heading = self._heading
+        if heading.waits_for_run:
+            said = f"; it said {heading.messages[0]!r}" if heading.messages else ""
+            self._book.report(
+                Problem(
+                    heading.line,
+                    "sysbench was started here and nothing follows, expected the options and "
+                    f"results of a run{said}",
+                )
+            )
+        elif self._last_text.endswith(DAMAGE) and begins_banner(self._last_text.rstrip(DAMAGE)):
+            self._book.report(
+                Problem(self._last_line, "the file ends in sysbench's first line, expected a run")
+            )
 
     def _end_run(self) -> None:
         draft, self._draft = self._draft, None
         if not draft:
             return
+        draft.rows.seal()
+        fragment = is_fragment(self._last_text)
         at_end = draft.last_line == self._last_line or (
-            draft.last_line == self._before_last and is_fragment(self._last_text)
+            draft.last_line == self._before_last and fragment
         )
-        for problem in find_gaps(draft, at_end):
+        torn = fragment and self._last_text.endswith(DAMAGE)
+        for problem in find_gaps(draft, at_end, torn):
             self._book.report(problem)
         if draft.has_results:
             self._book.add(draft)
@@ -203,7 +275,7 @@ class _Reader:
         self._end_run()
         if not self._heading.banner:
             self._forget_command()
-        self._draft = Draft(self._heading, line)
+        self._draft = Draft(self._heading, line, self._book.room)
         self._heading = Heading(self._heading.file)
         return self._draft
 
@@ -220,7 +292,7 @@ class _Reader:
         if banner := find_banner(text):
             self._end_run()
             self._forget_command()
-            self._heading.banner = banner
+            self._heading.banner, self._heading.line = banner, self._last_line
             return text.rstrip().endswith((")", "benchmark", banner.version))
         if command := find_command(text):
             self._end_run()
@@ -240,14 +312,11 @@ class _Reader:
             return
         draft.end_checkpoint()
         if not row.whole:
-            self._book.report(Problem(line, "the interval row breaks off"))
+            self._book.report(Problem(line, "the interval row breaks off, or has a damaged number"))
         if row.values.get("threads") == 0 and "latency" in row.values:
             draft.end_with(row)
         elif row.values:
-            keep = self._book.rows_left > 0
-            self._book.rows_left -= 1
-            draft.rows_dropped += not keep
-            draft.rows.add(row, keep)
+            draft.rows.add(row)
 
     def _read_text(self, text: str, line: int) -> None:
         if _SETTING_WORDS.search(text):
@@ -256,6 +325,9 @@ class _Reader:
         if draft and draft.totals.section == "histogram" and (bucket := _BUCKET.fullmatch(text)):
             draft.last_line = line
             draft.add_bucket(seconds(bucket[1], "ms"), int(bucket[2]))
+            return
+        if draft and draft.totals.section == "histogram" and _BUCKET_BEGIN.match(text):
+            self._book.report(Problem(line, "the line of the histogram breaks off, or is damaged"))
             return
         section, unit = (draft.totals.section, draft.totals.unit) if draft else ("", "ms")
         for item in find_items(text, section, unit):
@@ -272,7 +344,9 @@ class _Reader:
         draft.last_line = line
         draft.totals.add(item, line)
         if item.cut:
-            self._book.report(Problem(line, f"the value of {item.label.name!r} breaks off"))
+            self._book.report(
+                Problem(line, f"the value of {item.label.name!r} breaks off, or is damaged")
+            )
 
     def _read_settings(self, text: str, line: int) -> None:
         threads, start = _THREADS.search(text), bool(_START.search(text))

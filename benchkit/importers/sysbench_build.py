@@ -77,21 +77,22 @@ def _build(draft: Draft, seen: Counter[tuple[str, int | None]]) -> ImportedRun:
     values = draft.final.values
     impossible = find_impossible(values)
     sound = {name: value for name, value in values.items() if name not in impossible}
+    if "eps" in sound:
+        sound.setdefault("events_per_s", sound.pop("eps"))
     warnings += impossible.values()
     warnings += find_doubtful(sound, comparable=not draft.checkpoints)
     warnings += _notes(draft)
     script = _script(draft, warnings)
     threads = _threads(draft, sound, warnings)
-    version = draft.heading.banner.version if draft.heading.banner else UNKNOWN
-    workload = f"sysbench/{version.partition('-')[0]}:{script}"
+    version = draft.heading.banner.version.partition("-")[0] if draft.heading.banner else UNKNOWN
     settings = _settings(draft, script)
-    dataset = f"{workload} ({', '.join(settings)})" if settings else workload
+    dataset = f"sysbench/{version}:{script}" + (f" ({', '.join(settings)})" if settings else "")
     metrics = _metrics(sound, derive=not draft.checkpoints)
     seen[dataset, threads] += 1
     return ImportedRun(
         dataset=dataset,
         label=" ".join([script, *settings]),
-        workload=workload,
+        workload=f"sysbench/{_personality(version)}:{script}",
         threads=threads,
         iteration=seen[dataset, threads],
         metrics=metrics,
@@ -103,6 +104,11 @@ def _build(draft: Draft, seen: Counter[tuple[str, int | None]]) -> ImportedRun:
         warnings=tuple(warnings),
         line=draft.line,
     )
+
+
+def _personality(version: str) -> str:
+    """Return what decides on the statements of a script: 1.0.18 and 1.0.20 send the same."""
+    return ".".join(version.split(".")[:2])
 
 
 def _metrics(values: Mapping[str, float], derive: bool) -> dict[str, float]:
@@ -175,14 +181,11 @@ def _settings(draft: Draft, script: str) -> list[str]:
 
 
 def _mix(draft: Draft) -> str:
-    values, columns = draft.final.values, draft.rows.columns
+    values, rows = draft.final.values, draft.rows
     if "reads" in values and "writes" in values:
         mix = values["reads"] > 0, values["writes"] > 0
-    elif "reads_per_s" in columns and "writes_per_s" in columns:
-        mix = (
-            any(r > 0 for r in columns["reads_per_s"]),
-            any(w > 0 for w in columns["writes_per_s"]),
-        )
+    elif rows.has("reads_per_s") and rows.has("writes_per_s"):
+        mix = "reads_per_s" in rows.positive, "writes_per_s" in rows.positive
     else:
         return ""
     return _MIXES.get(mix, "")
@@ -194,8 +197,8 @@ def _notes(draft: Draft) -> Iterator[str]:
     yield from heading.messages
     if heading.message_count > len(heading.messages):
         yield f"{heading.message_count - len(heading.messages)} more FATAL or ALERT lines"
-    if draft.rows_dropped:
-        yield f"the last {draft.rows_dropped} interval rows were left out"
+    if draft.rows.impossible:
+        yield f"{draft.rows.impossible} numbers of the interval rows are impossible"
     if draft.checkpoints:
         since = draft.checkpoints[-1].checkpoint_s
         yield f"the totals count from the last checkpoint, at {since:g} s"
@@ -229,6 +232,8 @@ def _extra(draft: Draft, metrics: Mapping[str, float]) -> dict[str, object]:
     heading = draft.heading
     values = draft.final.values
     extra: dict[str, object] = {n: v for n, v in values.items() if n not in metrics}
+    if "events_per_s" in metrics:
+        extra.pop("eps", None)
     extra |= heading.facts
     if heading.banner:
         extra["version"] = heading.banner.version

@@ -8,12 +8,15 @@ it is. Either is named in the run's warnings.
 from collections.abc import Iterator, Mapping
 from math import isfinite
 
+from benchkit.importers.sysbench_series import RATE_MAX
+
 UNDERFLOW = 2**63
 """Counts from here on are below zero, read as unsigned."""
 
 _LONGEST_S = 1e7
 _CLAMP_S = 100.0
 _TOLERANCE = 0.05
+_NEARLY = 100_000
 
 _RATES = (
     ("transactions", "tps"),
@@ -36,6 +39,8 @@ def find_impossible(values: Mapping[str, float]) -> Mapping[str, str]:
             reasons[name] = f"{name} is {value:g}, below zero"
         elif value >= UNDERFLOW or (is_time and value > _LONGEST_S * _scale(name)):
             reasons[name] = f"{name} is {value}: a counter that ran below zero or over"
+        elif "per_s" in name and value >= RATE_MAX:
+            reasons[name] = f"{name} is {value:g}: more than any server does"
     return reasons
 
 
@@ -50,6 +55,9 @@ def find_doubtful(values: Mapping[str, float], comparable: bool) -> Iterator[str
         Counts and total time cover the same span; after a checkpoint they do not.
     """
     yield from _doubtful_latency(values)
+    for name in ("errors", "reconnects", "deadlocks"):
+        if 0 < 2**32 - values.get(name, 0) <= _NEARLY:
+            yield f"{name} is {values[name]}, as a 32-bit counter that ran below zero"
     parts = [values[name] for name in ("reads", "writes", "others") if name in values]
     total = values.get("total", sum(parts))
     if len(parts) == 3 and sum(parts) != total:

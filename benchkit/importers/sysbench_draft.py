@@ -9,13 +9,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from benchkit.importers.model import Problem
+from benchkit.importers.rows import RowSpool
+from benchkit.importers.source import DAMAGE
 from benchkit.importers.sysbench_rows import Row
 from benchkit.importers.sysbench_series import RowTable
 from benchkit.importers.sysbench_text import Banner, Command
 from benchkit.importers.sysbench_totals import Item, Kind
 
 BUCKETS_MAX = 100_000
-"""Lines of a histogram that are kept; sysbench's own have 1024 buckets."""
+"""Lines of histograms that are kept of a file; sysbench's own have 1024 buckets at most."""
+
+CHECKPOINTS_MAX = 2_000
+"""Reports in the middle of runs that are kept of a file."""
 
 MESSAGES_MAX = 10
 """Messages of a run that are kept."""
@@ -26,10 +31,15 @@ _RESULTS = (
     "events",
     "total_time_s",
     "events_per_s",
+    "eps",
     "operations",
     "rw_requests",
+    "file_reads_per_s",
+    "file_writes_per_s",
+    "fsyncs_per_s",
 )
-_OPENING = ("transactions", "events", "events_per_s", "rw_requests")
+_START = "Running the test with following options:"
+_OPENING = ("transactions", "events", "events_per_s", "eps", "rw_requests")
 
 
 @dataclass(slots=True)
@@ -60,6 +70,16 @@ class Heading:
     facts: dict[str, str] = field(default_factory=dict)
     messages: list[str] = field(default_factory=list)
     message_count: int = 0
+    line: int = 0
+    after: str = ""
+
+    @property
+    def waits_for_run(self) -> bool:
+        """Whether a start of sysbench is all there is: what prepares tables says so at once."""
+        if not self.banner or not self.banner.starts:
+            return False
+        after = self.after.rstrip(DAMAGE)
+        return _START.startswith(after) or after.startswith(("FATAL", "ALERT"))
 
     def add_message(self, text: str) -> None:
         """Keep a FATAL or ALERT line; of a long list, only its beginning."""
@@ -133,6 +153,15 @@ class Totals:
         return name in _OPENING and (name != "transactions" or "tps" in item.values)
 
 
+@dataclass(slots=True)
+class Room:
+    """What the runs of a file may still hold, all together."""
+
+    spool: RowSpool = field(default_factory=RowSpool)
+    buckets: int = BUCKETS_MAX
+    checkpoints: int = CHECKPOINTS_MAX
+
+
 class Draft:
     """One run: its heading, interval rows, checkpoints and totals.
 
@@ -141,16 +170,27 @@ class Draft:
     heading : Heading
     line : int
         Where it begins.
+    room : Room
+        Shared by all runs of a file.
+
+    Attributes
+    ----------
+    started : bool
+        Its options were printed, or its threads started.
+    is_table : bool
+        Its rows are a report hook's, and the last of them is whole: nothing need follow.
     """
 
-    def __init__(self, heading: Heading, line: int) -> None:
+    def __init__(self, heading: Heading, line: int, room: Room) -> None:
         self.heading = heading
         self.line = line
         self.last_line = line
         self.started = False
+        self.is_table = False
         self.threads: int | None = None
-        self.rows = RowTable()
-        self.rows_dropped = 0
+        self.rows = RowTable(room.spool)
+        self.room = room
+        self.dropped: set[str] = set()
         self.final = Totals()
         self.checkpoints: list[Totals] = []
         self.totals = self.final
@@ -163,8 +203,11 @@ class Draft:
     def begin_checkpoint(self, time_s: float) -> None:
         """Let what follows be the totals of a checkpoint."""
         self.totals = Totals(time_s)
-        if len(self.checkpoints) < 1000:
+        if self.room.checkpoints:
+            self.room.checkpoints -= 1
             self.checkpoints.append(self.totals)
+        else:
+            self.dropped.add(f"the first {CHECKPOINTS_MAX} checkpoints")
 
     def end_checkpoint(self) -> None:
         """Let what follows be the totals of the run."""
@@ -192,11 +235,14 @@ class Draft:
 
     def add_bucket(self, value_s: float, count: int) -> None:
         """Take one line of a histogram."""
-        if len(self.totals.histogram) < BUCKETS_MAX:
+        if self.room.buckets:
+            self.room.buckets -= 1
             self.totals.histogram.append((value_s, count))
+        else:
+            self.dropped.add(f"the first {BUCKETS_MAX} lines of histograms")
 
 
-def find_gaps(draft: Draft, at_end: bool) -> Iterator[Problem]:
+def find_gaps(draft: Draft, at_end: bool, torn: bool = False) -> Iterator[Problem]:
     """Yield what a run lacks that sysbench would have written.
 
     Parameters
@@ -204,10 +250,16 @@ def find_gaps(draft: Draft, at_end: bool) -> Iterator[Problem]:
     draft : Draft
     at_end : bool
         Nothing follows it in the file.
+    torn : bool
+        The file ends inside of a line.
     """
     totals = draft.final
     values, sections = totals.values, totals.sections
-    if not draft.started and not draft.has_results:
+    if not (draft.started or draft.has_results or draft.heading.banner):
+        return
+    for what in sorted(draft.dropped):
+        yield Problem(draft.last_line, f"only {what} of a file are kept")
+    if not totals.begun and draft.is_table and not (draft.started or draft.heading.banner):
         return
     if not totals.begun:
         said = draft.heading.messages
@@ -233,7 +285,7 @@ def find_gaps(draft: Draft, at_end: bool) -> Iterator[Problem]:
         if section in sections and name not in values
     ]
     if at_end and not totals.done and _is_log(draft):
-        missing += _missing_at_end(draft)
+        missing += _missing_at_end(draft) or (["the rest of the last line"] if torn else [])
     if missing:
         yield Problem(
             draft.last_line,

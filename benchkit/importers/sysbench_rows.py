@@ -7,6 +7,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from benchkit.importers.source import DAMAGE
+
 _NUMBER = r"-?\d{1,24}(?:\.\d{1,12})?"
 _HEAD = re.compile(
     r"(?:\[\s{0,6}|^\s{0,8})(\d{1,9}(?:\.\d{1,9})?)\s?s\s{0,3}\]\s{0,4}(?:Intermediate results: )?"
@@ -26,7 +28,8 @@ _FIELD = re.compile(
       |reconnects/s|reconnects|reconn/s|fsyncs|queue\s?length|concurrency)
       \s?:?\s{{0,8}}(?P<v2>{_NUMBER})(?P<mib>\s?Mi?B/s)?
     |r/w/o\s?:\s{{0,8}}(?P<r>{_NUMBER})\s?/\s?(?P<w>{_NUMBER})\s?/\s?(?P<o>{_NUMBER})
-    |lat(?:ency)?\s?\((?P<u1>[mun]?s)\s?,\s?(?P<p1>\d{{1,3}})\s?%\)\s?:?\s{{0,8}}(?P<v3>{_NUMBER})
+    |lat(?:ency)?\s?\((?P<u1>[mun]?s)\s?,\s?(?P<p1>\d{{1,3}}(?:\.\d{{1,3}})?)\s?%\)
+      \s?:?\s{{0,8}}(?P<v3>{_NUMBER})
     |(?:response\s?time|latency)\s?:\s{{0,8}}(?P<v4>{_NUMBER})\s?(?P<u2>[mun]?s)
       (?:\s?\((?P<p2>\d{{1,3}})\s?%\))?
     |(?P<rate>{_NUMBER})\s?Mi?B/sec
@@ -34,12 +37,13 @@ _FIELD = re.compile(
     re.VERBOSE,
 )
 _DECIMALS = re.compile(r"\.\d\d(?:\d{4})?\)?$")
-_CSV = re.compile(r"(\d{1,9}),(\d{1,7})" + r",(\d{1,16}\.\d\d)" * 8)
-_CSV_NAMES = (
-    *("threads", "tps", "qps", "reads_per_s", "writes_per_s", "other_per_s"),
-    *("latency", "errors_per_s", "reconnects_per_s"),
-)
 _FRAGMENT = re.compile(r"[a-z/(][a-z/ (,\d%]{0,24}\)?:?\s{0,8}[\d.]{0,24}[mun]?")
+_COMMA = re.compile(r"\d,\d")
+_DECIMAL_COMMA = re.compile(
+    r"(?<![\d.,])(\d{1,3}(?:\.\d{3})+|\d{1,15}),"
+    r"(?=(?:\d{2}|\d{4}|\d{6})(?!\d|[.,]\d)|\d{3}\s?\|)"
+)
+_THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,]|\s?\|)")
 _NAMES = {
     "tps": "tps",
     "qps": "qps",
@@ -60,6 +64,7 @@ _NAMES = {
     "concurrency": "concurrency",
 }
 _MIB_NAMES = {"reads_per_s": "read_mib_per_s", "writes_per_s": "written_mib_per_s"}
+_MORE_DIGITS = re.compile(rf"[^\s\d/()]\d| \d|{DAMAGE}.")
 _POWERS = {"s": 0, "ms": -3, "us": -6, "ns": -9}
 
 
@@ -97,15 +102,21 @@ def seconds(number: str, unit: str) -> float:
     return float(number) * 10.0 ** _POWERS[unit]
 
 
+def is_damaged(text: str, end: int) -> bool:
+    """Whether what stands right behind a number shows that more digits belonged to it."""
+    return bool(_MORE_DIGITS.match(text, end))
+
+
 def split_rows(text: str) -> list[Row | Checkpoint | str]:
     """Return the interval rows in a line, and the text between them, in order.
 
     Usually that is one text, or one row; but line breaks may be lost.
     """
-    if plain := _PLAIN.fullmatch(text):
+    bare = text.removesuffix(DAMAGE)
+    if plain := _PLAIN.fullmatch(bare):
         return [_plain_row(plain)]
-    if csv := _csv_row(text):
-        return [csv]
+    if _COMMA.search(text):
+        text = _with_points(text)
     heads = list(_HEAD.finditer(text)) if "]" in text else []
     if not heads:
         return [text]
@@ -117,20 +128,20 @@ def split_rows(text: str) -> list[Row | Checkpoint | str]:
     return [part for part in found if part != ""]
 
 
+def _with_points(text: str) -> str:
+    """Return a text with numbers as sysbench writes them, which knows no other languages.
+
+    It prints two, four or six decimals, or none: so ``4530,58`` has a decimal comma, and
+    ``29,281`` groups of thousands. (Values of histograms have three, and a ``|`` behind them.)
+    """
+    text = _DECIMAL_COMMA.sub(lambda match: match[1].replace(".", "") + ".", text)
+    return _THOUSANDS.sub(lambda match: match[0].replace(",", ""), text)
+
+
 def latency_name(percentile: str) -> str:
     """Return the metric of a percentile as printed: ``"95"`` gives ``latency_p95``."""
     whole, _, part = percentile.partition(".")
     return f"latency_p{int(whole)}{part.rstrip('0')}"
-
-
-def _csv_row(text: str) -> Row | None:
-    """Read a row of the ``report_csv`` hook: the same numbers, without the percentile's rank."""
-    match = _CSV.fullmatch(text) if text[:1].isdecimal() else None
-    if not match:
-        return None
-    values = dict(zip(_CSV_NAMES, map(float, match.groups()[1:]), strict=True))
-    values["latency"] /= 1e3
-    return Row(float(match[1]), values)
 
 
 def _plain_row(match: re.Match[str]) -> Row:
@@ -157,18 +168,25 @@ def _read_row(time_s: float, text: str) -> tuple[Row | Checkpoint | None, str]:
         return Checkpoint(time_s), text.partition(":")[2]
     values: dict[str, float] = {}
     end = 0
+    damaged = False
     for match in _FIELD.finditer(text):
-        if match.start() - end > 16:
+        gap = text[end : match.start()]
+        if len(gap) > 16:
             break
         end = match.end()
-        _add_field(values, match)
-    if not values:
+        damaged |= DAMAGE in gap
+        if is_damaged(text, end):
+            damaged = True
+        else:
+            _add_field(values, match)
+    if not end:
         return None, text
-    after = text[end:].strip(" \t,;)")
-    whole = _is_whole(values, text[:end], after)
-    if not whole:
+    after = text[end:].strip(f" \t,;){DAMAGE}")
+    cut = bool(values) and not _is_whole(values, text[:end], after, text.startswith(DAMAGE, end))
+    if cut:
         values.popitem()
     _drop_unmeasured(values)
+    whole = not cut and not damaged
     return Row(time_s, values, whole), after if whole else ""
 
 
@@ -193,7 +211,7 @@ def _add_field(values: dict[str, float], match: re.Match[str]) -> None:
         values[name] = seconds(number, match["u1"] or match["u2"])
 
 
-def _is_whole(values: dict[str, float], text: str, after: str) -> bool:
+def _is_whole(values: dict[str, float], text: str, after: str, at_damage: bool) -> bool:
     """Whether the last field of this kind of row is there, with both of its decimals."""
     if "qps" in values or "errors_per_s" in values:
         return "reconnects_per_s" in values and _has_decimals(text)
@@ -201,8 +219,11 @@ def _is_whole(values: dict[str, float], text: str, after: str) -> bool:
         return False
     if "tps" in values or "events_per_s" in values:
         last = next(reversed(values))
-        return last.startswith("latency") or (last == "writes_per_s" and _has_decimals(text))
-    return "threads" not in values
+        ends_in_unit = not text[-1].isdecimal()
+        if last.startswith("latency"):
+            return ends_in_unit or _has_decimals(text)
+        return last == "writes_per_s" and _has_decimals(text)
+    return "threads" not in values and not (at_damage and text[-1].isdecimal())
 
 
 def _has_decimals(text: str) -> bool:

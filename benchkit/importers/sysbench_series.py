@@ -6,14 +6,20 @@ second took 10.002 s.
 """
 
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from math import isnan, nan
-from typing import overload
 
+import numpy as np
+from numpy.typing import NDArray
+
+from benchkit.importers.rows import BLOCK_ROWS, BlockRows, Columns, RowSpool
 from benchkit.importers.sysbench_rows import Row
 
-ROWS_MAX = 1_000_000
-"""Interval rows that are kept of a file: more than eleven days at one a second."""
+RATE_MAX = 1e12
+"""No server does so much in a second: the counter behind such a rate ran below zero."""
+
+_STEPS_MAX = 1000
+"""Distances of rows that are looked at to tell the usual one."""
 
 _COUNTS = {
     "committed": "tps",
@@ -31,110 +37,144 @@ _RESPONSES = {
 }
 
 
-class RowTable:
-    """The rows of a run while it is read: a column of numbers per field."""
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """Where a block of rows is, and which columns it has."""
 
-    def __init__(self) -> None:
-        self.columns: dict[str, array[float]] = {"time_s": array("d")}
+    place: int
+    count: int
+    names: tuple[str, ...]
+
+
+class RowTable:
+    """The rows of a run while it is read; but for the latest they are in the spool.
+
+    Parameters
+    ----------
+    spool : RowSpool
+    """
+
+    def __init__(self, spool: RowSpool) -> None:
         self.threads = 0
-        self.count = 0
+        self.impossible = 0
+        self.positive: set[str] = set()
+        self.first_s = self.last_s = nan
+        self._spool = spool
+        self._latest: dict[str, array[float]] = {"time_s": array("d")}
+        self._blocks: list[_Block] = []
+        self._count = 0
+        self._steps: dict[float, int] = {}
 
     def __len__(self) -> int:
-        return len(self.columns["time_s"])
+        return self._count
 
-    @property
-    def first_s(self) -> float:
-        """The time of the first row."""
-        return self.columns["time_s"][0]
-
-    @property
-    def last_s(self) -> float:
-        """The time of the last row."""
-        return self.columns["time_s"][-1]
-
-    def add(self, row: Row, keep: bool = True) -> None:
-        """Add a row, or only count it; a queue's row belongs to the row before it."""
+    def add(self, row: Row) -> None:
+        """Add a row; a queue's row belongs to the row before it."""
         self.threads = max(self.threads, int(row.values.get("threads", 0)))
-        if len(self) and row.time_s == self.last_s and "queue_length" in row.values:
-            for name, value in row.values.items():
-                self._column(name)[-1] = value
-            return
-        self.count += 1
-        if not keep:
-            return
-        for column in self.columns.values():
-            column.append(nan)
-        self.columns["time_s"][-1] = row.time_s
+        joins = self._count and row.time_s == self.last_s and "queue_length" in row.values
+        if not joins:
+            self._begin_row(row.time_s)
         for name, value in row.values.items():
             self._column(name)[-1] = value
+            if value > 0:
+                self.positive.add(name)
+            self.impossible += not 0 <= value < RATE_MAX
 
-    def _column(self, name: str) -> "array[float]":
-        if name not in self.columns:
-            self.columns[name] = array("d", [nan]) * len(self)
-        return self.columns[name]
+    def seal(self) -> None:
+        """Put all rows into the spool: the run has ended."""
+        count = len(self._latest["time_s"])
+        if count:
+            block = np.array([np.frombuffer(each) for each in self._latest.values()])
+            self._blocks.append(_Block(self._spool.write(block), count, tuple(self._latest)))
+        self._latest = {"time_s": array("d")}
 
     def interval_s(self) -> float:
         """Return the usual distance of two rows; NaN for a single row."""
-        times = self.columns["time_s"]
-        steps: dict[float, int] = {}
-        for before, after in zip(times[:1000], times[1:1001], strict=False):
-            steps[after - before] = steps.get(after - before, 0) + 1
-        usual = max(steps, key=steps.__getitem__, default=nan)
+        usual = max(self._steps, key=self._steps.__getitem__, default=nan)
         return usual if usual > 0 else nan
 
+    def has(self, name: str) -> bool:
+        """Whether any row has a value of this name."""
+        return name in self._latest or any(name in block.names for block in self._blocks)
 
-class IntervalRows(Sequence[Mapping[str, float]]):
-    """The rows of a run as mappings, each made when it is asked for.
+    def columns(self, start: int, stop: int) -> dict[str, NDArray[np.float64]]:
+        """Return some rows of a sealed table as they were printed."""
+        found: dict[str, NDArray[np.float64]] = {"time_s": np.full(stop - start, nan)}
+        begin = 0
+        for block in self._blocks:
+            first, last = max(start, begin), min(stop, begin + block.count)
+            if first < last:
+                values = self._spool.read(block.place, (len(block.names), block.count))
+                for name, column in zip(block.names, values, strict=True):
+                    target = found.setdefault(name, np.full(stop - start, nan))
+                    target[first - start : last - start] = column[first - begin : last - begin]
+            begin += block.count
+        return found
+
+    def _begin_row(self, time_s: float) -> None:
+        if len(self._latest["time_s"]) == BLOCK_ROWS:
+            self.seal()
+        for column in self._latest.values():
+            column.append(nan)
+        self._latest["time_s"][-1] = time_s
+        if not self._count:
+            self.first_s = time_s
+        elif self._count <= _STEPS_MAX:
+            step = time_s - self.last_s
+            self._steps[step] = self._steps.get(step, 0) + 1
+        self.last_s = time_s
+        self._count += 1
+
+    def _column(self, name: str) -> "array[float]":
+        if name not in self._latest:
+            self._latest[name] = array("d", [nan]) * len(self._latest["time_s"])
+        return self._latest[name]
+
+
+class IntervalRows(BlockRows):
+    """The rows of a run with what follows from them.
 
     Parameters
     ----------
     table : RowTable
+        Sealed.
     interval_s : float
         The distance of rows where the file says it, else NaN.
     """
 
     def __init__(self, table: RowTable, interval_s: float = nan) -> None:
-        self._columns = table.columns
+        self._table = table
         self._interval_s = table.interval_s() if isnan(interval_s) else interval_s
 
     def __len__(self) -> int:
-        return len(self._columns["time_s"])
+        return len(self._table)
 
-    def __iter__(self) -> Iterator[Mapping[str, float]]:
-        return map(self._row, range(len(self)))
-
-    @overload
-    def __getitem__(self, index: int) -> Mapping[str, float]: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[Mapping[str, float], ...]: ...
-    def __getitem__(
-        self, index: int | slice
-    ) -> Mapping[str, float] | tuple[Mapping[str, float], ...]:
-        places = range(len(self))[index]
-        return self._row(places) if isinstance(places, int) else tuple(map(self._row, places))
-
-    def _row(self, place: int) -> Mapping[str, float]:
-        printed = {n: c[place] for n, c in self._columns.items() if not isnan(c[place])}
-        row = dict(printed)
-        elapsed_s = self._elapsed_s(place, printed)
-        if not isnan(elapsed_s):
-            row["elapsed_s"] = elapsed_s
-            for count, rate in _COUNTS.items():
-                if rate in printed:
-                    row[count] = float(round(printed[rate] * elapsed_s))
+    def columns(self, start: int, stop: int) -> Columns:
+        """Return rows with the fields of stored series besides the printed ones."""
+        before = max(start - 1, 0)
+        with_previous = self._table.columns(before, stop)
+        printed = {name: column[start - before :] for name, column in with_previous.items()}
+        found = dict(printed)
+        elapsed_s = self._elapsed_s(np.diff(with_previous["time_s"], prepend=0.0), printed)
+        found["elapsed_s"] = elapsed_s[-len(printed["time_s"]) :]
+        for count, rate in _COUNTS.items():
+            if rate in printed:
+                found[count] = np.round(printed[rate] * found["elapsed_s"])
         for response, name in _RESPONSES.items():
             if name in printed:
-                row[response] = printed[name]
-        return row
+                found[response] = printed[name]
+        return found
 
-    def _elapsed_s(self, place: int, printed: Mapping[str, float]) -> float:
-        times = self._columns["time_s"]
-        since = times[place] - (times[place - 1] if place else 0.0)
-        nominal = self._interval_s
-        if isnan(nominal) or 0 < since < nominal:
-            nominal = since
-        if nominal <= 0:
-            return nan
-        rate = max((printed.get(name, 0.0) for name in _COUNTS.values()), default=0.0)
-        measured = round(rate * nominal) / rate if rate > 0 else nominal
-        return measured if abs(measured / nominal - 1) < 0.05 else nominal
+    def _elapsed_s(self, since: NDArray[np.float64], printed: Columns) -> NDArray[np.float64]:
+        """Return the intervals' lengths; NaN where times do not grow and nothing says more."""
+        since = since[-len(printed["time_s"]) :]
+        nominal = np.full_like(since, self._interval_s)
+        shorter = np.isnan(nominal) | ((since > 0) & (since < nominal))
+        nominal[shorter] = since[shorter]
+        nominal[nominal <= 0] = nan
+        rates = [printed[name] for name in _COUNTS.values() if name in printed]
+        rate = np.max([np.zeros_like(since), *(np.nan_to_num(each) for each in rates)], axis=0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            measured = np.round(rate * nominal) / rate
+            fits = (rate > 0) & (np.abs(measured / nominal - 1) < 0.05)
+        return np.where(fits, measured, nominal)

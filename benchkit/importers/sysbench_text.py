@@ -30,15 +30,24 @@ _GREP = re.compile(
 _NUMBERED = re.compile(r"\s{0,8}\d{1,9}(?:[:-](?=[\s\[])|\t)")
 _QUOTED = re.compile(r"\s{0,40}(?:>|\"|'|//|#(?=\s)|[*+|-](?=\s))\s?")
 _TAG = re.compile(r"</?(?:pre|code|p|br|span|div|td|tr|b)\b[^<>]{0,200}>")
-_ODD = str.maketrans({"\ufeff": None, "\u200b": None, "\x00": None, "\uff1a": ":", "\xa0": " "})
+_ODD = str.maketrans({"\ufeff": None, "\u200b": None, "\uff1a": ":", "\xa0": " "})
 
 _BANNER = re.compile(
     r"sysbench\s{1,4}v?(\d{1,3}\.\d{1,3}[\w.+-]{0,60}?)"
     r"(?::\s{0,8}multi-threaded|\s{0,8}\(using\s(?:(?:bundled|system)\s)?([^)]{0,80})|\s{0,8}:?$)"
 )
+_BANNER_BEGIN = re.compile(r"sysbench\s{0,4}(?:\d{1,3}\.\d[\w.+-]{0,60}[: (][\w :(.-]{0,80})?")
 _COMMAND = re.compile(r"(?:^|[\s/\"'`(])sysbench(?:-[\d.]{1,12})?\s{1,8}(\S.{0,8000})")
 _SECRET = re.compile(r"(--[\w-]{0,40}(?:password|secret)[\w-]{0,20}[= ])(?:'[^']*'|\"[^\"]*\"|\S+)")
 _FILE_HEAD = re.compile(r"==> (.{1,400}) <==\s*$")
+
+_LINE_BEGINS = re.compile(
+    r"sysbench \d{1,3}\.\d[\w.-]*(?::\s+multi-threaded| \(using)"
+    r"|(?:SQL|OLTP test|General) statistics:"
+    r"|Latency \([mun]?s\):|Threads fairness:|Test execution summary:|Threads started!"
+    r"|Running the test with following"
+)
+_PREFIX_MAX = 160
 
 _SCRIPTS = (
     "oltp_read_only",
@@ -137,11 +146,13 @@ class Banner:
 
     version: str
     luajit: str = ""
+    starts: bool = True
+    """False for a version alone, as ``sysbench --version`` prints it."""
 
 
 def undress(text: str) -> Dressed:
     """Take off what docker, grep, `ts`, `cat -n`, HTML and quoting put in front of a line."""
-    if text.startswith("[ "):
+    if text.startswith("[ ") and text.isascii():
         return Dressed(text.rstrip(" \t\"',`"))
     if not text.isascii():
         text = text.translate(_ODD)
@@ -164,7 +175,38 @@ def undress(text: str) -> Dressed:
 def find_banner(text: str) -> Banner | None:
     """Return what a line such as ``sysbench 1.0.20 (using bundled LuaJIT 2.1.0)`` says."""
     match = _BANNER.search(text)
-    return Banner(match[1].rstrip("."), (match[2] or "").strip()) if match else None
+    if not match:
+        return None
+    starts = "multi-threaded" in match[0] or match[2] is not None
+    return Banner(match[1].rstrip("."), (match[2] or "").strip(), starts)
+
+
+def find_prefix(text: str) -> re.Pattern[str] | None:
+    """Return what stands in front of words that sysbench begins a line with; None if nothing.
+
+    Loggers put their own things in front of every line: a level, a module, a host. Numbers in
+    it may be others in the next line.
+    """
+    match = _LINE_BEGINS.search(text, 0, 2 * _PREFIX_MAX)
+    prefix = text[: match.start()] if match else ""
+    if not prefix.strip() or len(prefix) > _PREFIX_MAX:
+        return None
+    parts = re.findall(r"\d+|\s+|[^\d\s]+", prefix)
+    shape = (
+        r"\d+" if part[0].isdecimal() else r"\s+" if part.isspace() else re.escape(part)
+        for part in parts
+    )
+    pattern = "".join(shape)
+    return re.compile(pattern.removesuffix(r"\s+") + r"\s?")
+
+
+def begins_banner(text: str) -> bool:
+    """Whether a text, the last of a file, is a banner that breaks off."""
+    bare = text.strip()
+    return len(bare) > 2 and (
+        "sysbench".startswith(bare)
+        or bool(_BANNER_BEGIN.fullmatch(bare) and not _BANNER.search(bare))
+    )
 
 
 def split_at_banners(text: str) -> list[str]:

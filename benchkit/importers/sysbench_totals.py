@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
-from benchkit.importers.sysbench_rows import latency_name, seconds
+from benchkit.importers.source import DAMAGE
+from benchkit.importers.sysbench_rows import is_damaged, latency_name, seconds
 
 
 class Kind(Enum):
@@ -39,12 +40,15 @@ class Label:
         may begin with it, and ``"units"`` where each value has its own.
     sections : tuple of str
         Where it has this meaning; empty for everywhere.
+    decimals : int
+        Of a count, as printed: most have none.
     """
 
     kind: Kind
     name: str
     second: str = ""
     sections: tuple[str, ...] = ()
+    decimals: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +77,7 @@ _TIMES = ("latency", "general")
 _LABELS = {
     "SQL statistics": Label(Kind.SECTION, "sql", "first"),
     "OLTP test statistics": Label(Kind.SECTION, "sql", "first"),
-    "queries performed": Label(Kind.SECTION, "sql"),
+    "queries performed": Label(Kind.SECTION, "sql", "first"),
     "General statistics": Label(Kind.SECTION, "general", "first"),
     "Test execution summary": Label(Kind.SECTION, "general", "first"),
     "Throughput": Label(Kind.SECTION, "throughput"),
@@ -106,8 +110,8 @@ _LABELS = {
     "total time taken by event execution": Label(
         Kind.SECONDS, "event_execution_s", sections=("general", "")
     ),
-    "events/s (eps)": Label(Kind.COUNT, "events_per_s"),
-    "events per second": Label(Kind.COUNT, "events_per_s"),
+    "events/s (eps)": Label(Kind.COUNT, "eps", decimals=4),
+    "events per second": Label(Kind.COUNT, "events_per_s", decimals=2),
     "min": Label(Kind.LATENCY, "latency_min", sections=_TIMES),
     "avg": Label(Kind.LATENCY, "latency_mean", sections=_TIMES),
     "max": Label(Kind.LATENCY, "latency_max", sections=_TIMES),
@@ -115,11 +119,11 @@ _LABELS = {
     "percentile stats": Label(Kind.DISABLED, "percentile_disabled"),
     "events (avg/stddev)": Label(Kind.PAIR, "events_per_thread", "events_per_thread_sd"),
     "execution time (avg/stddev)": Label(Kind.PAIR, "execution_s", "execution_sd_s"),
-    "reads/s": Label(Kind.COUNT, "file_reads_per_s"),
-    "writes/s": Label(Kind.COUNT, "file_writes_per_s"),
-    "fsyncs/s": Label(Kind.COUNT, "fsyncs_per_s"),
-    "read, MiB/s": Label(Kind.COUNT, "read_mib_per_s"),
-    "written, MiB/s": Label(Kind.COUNT, "written_mib_per_s"),
+    "reads/s": Label(Kind.COUNT, "file_reads_per_s", decimals=2),
+    "writes/s": Label(Kind.COUNT, "file_writes_per_s", decimals=2),
+    "fsyncs/s": Label(Kind.COUNT, "fsyncs_per_s", decimals=2),
+    "read, MiB/s": Label(Kind.COUNT, "read_mib_per_s", decimals=2),
+    "written, MiB/s": Label(Kind.COUNT, "written_mib_per_s", decimals=2),
     "Total operations": Label(Kind.RATED, "operations", "events_per_s"),
     "Operations performed": Label(Kind.RATED, "operations", "events_per_s"),
     "Number of unfinished transactions on forced shutdown": Label(Kind.COUNT, "unfinished"),
@@ -174,6 +178,7 @@ _OLD_VOLUME = re.compile(
     re.IGNORECASE,
 )
 _REQUESTS = re.compile(rf"({_NUMBER})\s{{1,4}}Requests/sec executed", re.IGNORECASE)
+_WHOLE_TO_THE_END = re.compile(rf"^[^{DAMAGE}]*(?:[a-z)]|\.\d\d){DAMAGE}$")
 _FILE_COUNTS = ("file_reads", "file_writes", "file_others")
 _VOLUMES = ("read_mib", "written_mib", "transferred_mib", "transferred_mib_per_s")
 _MIB = {"": 2.0**-20, "k": 2.0**-10, "m": 1.0, "g": 2.0**10, "t": 2.0**20}
@@ -191,7 +196,8 @@ def find_items(text: str, section: str, unit: str) -> Iterator[Item]:
     if not _WORDS.search(text):
         return
     if special := _special_item(text):
-        yield special
+        lost = DAMAGE in text and not _WHOLE_TO_THE_END.search(text)
+        yield Item(special.label, cut=True) if lost else special
         return
     for number in range(_COLONS_MAX):
         before, colon, text = text.partition(":")
@@ -213,9 +219,9 @@ def find_items(text: str, section: str, unit: str) -> Iterator[Item]:
 
 
 def is_fragment(text: str) -> bool:
-    """Whether a line is the beginning of a label, and no more: a file may have been cut there."""
-    bare = re.sub(r"\d{1,3}", "95", _bare(text[:80]))
-    return bool(bare) and any(label.startswith(bare) for label in _BEGINNINGS)
+    """Whether a line is the beginning of a label, or less: a file may have been cut there."""
+    bare = re.sub(r"\d{1,3}", "95", _bare(text[:80].rstrip(DAMAGE)))
+    return any(label.startswith(bare) for label in _BEGINNINGS)
 
 
 def _find_label(before: str, section: str) -> Label | None:
@@ -241,42 +247,90 @@ def _unit_of(head: str) -> str:
 
 
 def _read_value(label: Label, text: str, unit: str) -> tuple[Item, int]:
-    """Return the label with its value, and how much of the text that took."""
+    """Return the label with its value, and how much of the text that took.
+
+    A number that breaks off, or is damaged, is none.
+    """
     if label.kind is Kind.DISABLED:
         return Item(label, {label.name: 1}), 0
-    if label.kind is Kind.PAIR:
-        pair = _PAIR.match(text)
-        if not pair:
-            return Item(label, cut=True), 0
-        return Item(
-            label, {label.name: _number(pair[1]), label.second: _number(pair[2])}
-        ), pair.end()
-    match = _VALUE.match(text)
+    match = (_PAIR if label.kind is Kind.PAIR else _VALUE).match(text)
     if not match:
         return Item(label, cut=not text.lstrip().startswith("N/A")), 0
-    end = match.end()
-    values = {label.name: _number(match[1])}
-    cut = match[1].endswith(".")
+    values, end = _READERS[label.kind](label, match, text, unit)
+    return Item(label, values, cut=len(values) < _expected(label, text, end)), end
+
+
+def _expected(label: Label, text: str, end: int) -> int:
+    """Return how many values there should be: a rate only where its parenthesis is opened."""
     if label.kind is Kind.RATED:
-        rate = _RATE.match(text, end)
-        cut = cut or (not rate and text[end : end + 20].lstrip().startswith("("))
-        if rate:
-            values[label.second] = _number(rate[1])
-            end = rate.end()
-    elif label.kind in (Kind.SECONDS, Kind.LATENCY):
-        written = _UNIT.match(text, end)
-        end = written.end() if written else end
-        default = "s" if label.kind is Kind.SECONDS else unit
-        unit = (written[1] or written[2]) if written else default
-        values[label.name] = seconds(match[1], unit or "ms")
-        cut = cut or not _is_whole_time(match[1], unit)
-    return Item(label, values, cut=cut), end
+        return 1 + (text[end - 1 : end] == ")" or text[end : end + 20].lstrip()[:1] == "(")
+    return 2 if label.kind is Kind.PAIR else 1
 
 
-def _is_whole_time(number: str, unit: str) -> bool:
-    """Whether a time has the decimals that are printed: two, or four of seconds."""
-    decimals = len(number.partition(".")[2])
-    return not number[-1].isdecimal() or (bool(unit) and decimals >= 2)
+def _read_pair(
+    label: Label, match: re.Match[str], text: str, unit: str
+) -> tuple[dict[str, float], int]:
+    values = {label.name: _number(match[1])}
+    if not _breaks_off(match[2], text, match.end(), decimals=2):
+        values[label.second] = _number(match[2])
+    return values, match.end()
+
+
+def _read_count(
+    label: Label, match: re.Match[str], text: str, unit: str
+) -> tuple[dict[str, float], int]:
+    number, end = match[1], match.end()
+    if _breaks_off(number, text, end, label.decimals) or ("." in number and not label.decimals):
+        return {}, end
+    return {label.name: _number(number)}, end
+
+
+def _read_rated(
+    label: Label, match: re.Match[str], text: str, unit: str
+) -> tuple[dict[str, float], int]:
+    values, end = _read_count(label, match, text, unit)
+    rate = _RATE.match(text, end)
+    if rate:
+        values[label.second] = _number(rate[1])
+    return values, rate.end() if rate else end
+
+
+def _read_time(
+    label: Label, match: re.Match[str], text: str, unit: str
+) -> tuple[dict[str, float], int]:
+    number, end = match[1], match.end()
+    written = _UNIT.match(text, end)
+    if written:
+        unit = written[1] or written[2]
+        return {label.name: seconds(number, unit)}, written.end()
+    in_seconds = label.kind is Kind.SECONDS
+    unit = "s" if in_seconds else unit
+    has_decimals = len(number.partition(".")[2]) >= 2 or not number[-1].isdecimal()
+    if not unit or not has_decimals or _breaks_off(number, text, end, 4 if in_seconds else 2):
+        return {}, end
+    return {label.name: seconds(number, unit)}, end
+
+
+_READERS = {
+    Kind.PAIR: _read_pair,
+    Kind.COUNT: _read_count,
+    Kind.RATED: _read_rated,
+    Kind.SECONDS: _read_time,
+    Kind.LATENCY: _read_time,
+}
+
+
+def _breaks_off(number: str, text: str, end: int, decimals: int) -> bool:
+    """Whether digits of a number are lost: it is cut, or something else stands between them.
+
+    At a place where bytes are lost, or the file ends, only a number with all its decimals is
+    known to be whole.
+    """
+    if number.endswith("."):
+        return True
+    if text.startswith(DAMAGE, end):
+        return not decimals or len(number.partition(".")[2]) < decimals
+    return is_damaged(text, end)
 
 
 def _number(text: str) -> float:

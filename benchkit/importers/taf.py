@@ -5,12 +5,25 @@ from the first lines how likely a file is of the format, and one that reads it.
 """
 
 import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from itertools import chain, islice
 
 from benchkit.importers import percent, taf_html, taf_report, taf_results, taf_text
+from benchkit.importers.model import Imported
+from benchkit.importers.prefixes import HEAD_LINES, Prefixes
+from benchkit.importers.source import Line
 
 _JSON_MARK = re.compile(r'"(?:thread_count|iteration_id|primary|metadata)" *:')
 _CSV_MARK = re.compile(r"\w::(?:value|unit|type)\b")
 _DUMP_MARK = re.compile(r"""["']?(?:thread_count|iteration_id|metrics|metadata)["']? *=>""")
+
+
+_OWN = re.compile(r"[\0\w\"'{\[=|(-]")
+"""Prefixes that are learned are blanks and signs: rows of a file may all begin alike."""
+
+Sniff = Callable[[list[str], str], float]
+Parse = Callable[..., Imported]
 
 
 def _sniff_json(head: list[str], name: str) -> float:
@@ -38,14 +51,39 @@ def _sniff_readme(head: list[str], name: str) -> float:
     return 0.25 * min(3, len(found)) + (0.2 if name.lower() == "readme.txt" and found else 0)
 
 
-FORMATS = (
-    (taf_report.FORMAT, taf_report.sniff, taf_report.parse),
+def _plain(name: str, sniff: Sniff, parse: Parse) -> tuple[str, Sniff, Parse]:
+    """Return a format that is also read where its lines are quoted, indented or logged."""
+
+    def sniff_plain(head: list[str], file_name: str) -> float:
+        prefixes = _prefixes(head)
+        return sniff([prefixes.strip(text) for text in head], file_name)
+
+    def parse_plain(lines: Iterable[Line], **how: object) -> Imported:
+        return parse(_without_prefixes(lines), **how)
+
+    return name, sniff_plain, parse_plain
+
+
+def _prefixes(head: list[str]) -> Prefixes:
+    return Prefixes(head, _OWN, is_quotable=True)
+
+
+def _without_prefixes(lines: Iterable[Line]) -> Iterator[Line]:
+    rest = iter(lines)
+    head = list(islice(rest, HEAD_LINES))
+    prefixes = _prefixes([line.text for line in head])
+    for line in chain(head, rest):
+        yield replace(line, text=prefixes.strip(line.text))
+
+
+FORMATS: tuple[tuple[str, Sniff, Parse], ...] = (
+    _plain(taf_report.FORMAT, taf_report.sniff, taf_report.parse),
     ("taf html", taf_html.sniff, taf_html.parse),
-    ("taf json", _sniff_json, taf_results.parse_json),
-    ("taf raw dump", _sniff_dump, taf_results.parse_dump),
-    ("taf csv", _sniff_csv, taf_results.parse_csv),
-    ("taf text", _sniff_text, taf_text.parse_text),
-    ("taf readme", _sniff_readme, taf_text.parse_readme),
-    (percent.FORMAT, percent.sniff, percent.parse),
+    _plain("taf json", _sniff_json, taf_results.parse_json),
+    _plain("taf raw dump", _sniff_dump, taf_results.parse_dump),
+    _plain("taf csv", _sniff_csv, taf_results.parse_csv),
+    _plain("taf text", _sniff_text, taf_text.parse_text),
+    _plain("taf readme", _sniff_readme, taf_text.parse_readme),
+    _plain(percent.FORMAT, percent.sniff, percent.parse),
 )
 """(name, sniff(first lines, file name) -> 0..1, parse(lines, lenient=, name=))."""

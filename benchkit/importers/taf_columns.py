@@ -1,7 +1,7 @@
 """One column of a comparison report, and the runs that it stands for."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 from benchkit.importers.model import Facts, ImportedRun
 from benchkit.importers.taf_names import (
@@ -9,12 +9,14 @@ from benchkit.importers.taf_names import (
     duration_s,
     implausible,
     metric_of,
+    own_name,
     scale,
     workload_identity,
 )
 
 _TAG = "Test Case Tag"
 MEAN_ONLY = "only the mean over the iterations is known"
+COPIES = "more of the same in the file: the copies were left out"
 
 
 @dataclass(slots=True)
@@ -85,6 +87,37 @@ def runs_of(columns: Iterable[Column], metric: str) -> tuple[ImportedRun, ...]:
     )
 
 
+def without_copies(
+    reports: Iterable[tuple[ImportedRun, ...]],
+) -> tuple[list[tuple[ImportedRun, ...]], int]:
+    """Return the reports whose values are not all in an earlier one, and how many are left out.
+
+    The same datasets with the same values of the same iterations are a copy, whole or not.
+    """
+    kept: list[tuple[ImportedRun, ...]] = []
+    seen: list[set[Hashable]] = []
+    copies = 0
+    for runs in reports:
+        values = set(map(_identity, runs))
+        if values and any(values <= earlier for earlier in seen):
+            copies += 1
+            continue
+        kept.append(runs)
+        seen.append(values)
+    return kept, copies
+
+
+def _identity(run: ImportedRun) -> Hashable:
+    values = sorted(run.metrics.items()), sorted(map(str, run.extra.items()))
+    return run.dataset, run.workload, run.threads, run.iteration, str(values)
+
+
+def flagged(runs: Sequence[ImportedRun], warning: str) -> Iterator[ImportedRun]:
+    """Yield the runs, the first of them with a further warning."""
+    for number, run in enumerate(runs):
+        yield run if number else replace(run, warnings=(*run.warnings, warning))
+
+
 def _column_runs(column: Column, dataset: str, metric: str) -> Iterable[ImportedRun]:
     facts = column.facts
     suite, test = column.test.get("Test Suite", ""), column.test.get("Test Name", "")
@@ -123,9 +156,9 @@ def _values(column: Column) -> Iterable[tuple[int, int, float, int]]:
 
 
 def _metrics(name: str, value: float) -> tuple[dict[str, float], dict[str, float]]:
-    """Return a value as a metric of ours, or by the file's own name where it is none."""
-    ours = metric_of(name)
-    if ours is None or implausible({name: value}):
+    """Return a value as a metric; by the file's own name where it is none of ours."""
+    ours = metric_of(name) or (own_name(name), 1.0)
+    if not ours[0] or implausible({name: value}):
         return {}, {name or "value": value}
     return {ours[0]: value / ours[1]}, {}
 

@@ -25,7 +25,7 @@ _START = re.compile(r"^(?:\$VAR\d+ = )?\[", re.MULTILINE)
 
 
 def load_dump(text: str, problems: list[Problem], *, lenient: bool) -> list[object]:
-    """Return the first list of a text.
+    """Return the lists of a text, one after another, as one.
 
     A reference to another place in the data has no value: None. With `lenient`, the whole
     items of a list that breaks off are returned.
@@ -38,17 +38,21 @@ def load_dump(text: str, problems: list[Problem], *, lenient: bool) -> list[obje
     start = _START.search(text)
     if not start:
         raise ImportFormatError("no list in the file: expected a line that begins with '['")
-    reader = _Reader(text, start.end())
     items: list[object] = []
-    try:
-        reader.read_list(items, 0)
-    except ImportFormatError as error:
-        if not (lenient and items):
-            raise
-        problems.append(Problem(error.line, str(error)))
-    if reader.aliases:
+    aliases = 0
+    while start:
+        reader = _Reader(text, start.end())
+        try:
+            reader.read_list(items, 0)
+        except ImportFormatError as error:
+            if not (lenient and items):
+                raise
+            problems.append(Problem(error.line, str(error)))
+        aliases += reader.aliases
+        start = _START.search(text, max(reader.position, start.end()))
+    if aliases:
         problems.append(
-            Problem(0, f"{reader.aliases} values only refer to another place and are left out")
+            Problem(0, f"{aliases} values only refer to another place and are left out")
         )
     return items
 

@@ -123,6 +123,11 @@ def metric_of(name: str, unit: str = "") -> tuple[str, float] | None:
     return ours
 
 
+def own_name(name: str) -> str:
+    """Return how a metric that is none of ours is called in its runs."""
+    return " ".join(name.split())[:60]
+
+
 def metric_label(metric: str) -> str:
     """Return the framework's name for one of our metrics, or the metric's own name."""
     return next((name for name, (ours, _) in _METRICS.items() if ours == metric), metric)

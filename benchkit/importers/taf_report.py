@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from benchkit.importers import taf_cells, taf_config
 from benchkit.importers.model import Imported, ImportedRun, ImportFormatError, Problem
 from benchkit.importers.source import Line
-from benchkit.importers.taf_columns import Column, runs_of
+from benchkit.importers.taf_columns import COPIES, Column, flagged, runs_of, without_copies
 from benchkit.importers.taf_names import (
     DATABASE,
     SUITE,
@@ -21,6 +21,7 @@ from benchkit.importers.taf_names import (
     TEST,
     limited,
     metric_of,
+    own_name,
     raise_unless,
 )
 from benchkit.spread import Spread, describe_iterations
@@ -110,13 +111,16 @@ def parse(lines: Iterable[Line], *, lenient: bool = False, name: str = "") -> Im
     raise_unless(lenient, problems)
     first = reports[0]
     ours = metric_of(first.metric)
+    found, copies = without_copies([runs_of(each.columns, each.metric) for each in reports])
+    if copies:
+        found[0] = tuple(flagged(found[0], f"{copies} {COPIES}"))
     return Imported(
         FORMAT,
-        _numbered([runs_of(report.columns, report.metric) for report in reports]),
+        _numbered(found),
         tuple(problems),
         first.title,
         first.comment,
-        ours[0] if ours else first.metric or None,
+        ours[0] if ours else own_name(first.metric) or None,
     )
 
 

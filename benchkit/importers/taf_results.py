@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from benchkit.importers import taf_dump
 from benchkit.importers.model import Imported, ImportedRun, ImportFormatError, Problem
 from benchkit.importers.source import Line
+from benchkit.importers.taf_columns import COPIES, flagged
 from benchkit.importers.taf_json import load_json
 from benchkit.importers.taf_names import (
     MISSING,
@@ -22,6 +23,7 @@ from benchkit.importers.taf_names import (
     implausible,
     limited,
     metric_of,
+    own_name,
     raise_unless,
     scale,
     workload_identity,
@@ -68,7 +70,14 @@ def imported(
     names: dict[tuple[str, str], str] = {}
     first: Entry | None = None
     primary = None
+    seen: set[str] = set()
+    copies = 0
     for entry in entries:
+        identity = str((entry.metadata, entry.threads, entry.iteration, entry.metrics))
+        if entry.metrics and identity in seen:
+            copies += 1
+            continue
+        seen.add(identity)
         if len(runs) == RUNS_MAX:
             problems.append(Problem(entry.line, f"only {RUNS_MAX} iterations are read"))
             break
@@ -78,6 +87,8 @@ def imported(
     if first is None:
         problems.append(Problem(0, "the file has no iteration"))
     raise_unless(lenient, problems)
+    if copies:
+        runs = list(flagged(runs, f"{copies} {COPIES}"))
     metadata: Mapping[str, str] = first.metadata if first else {}
     return Imported(
         format_name,
@@ -110,7 +121,7 @@ def _dataset(names: dict[tuple[str, str], str], label: str, series: str) -> str:
 def _primary(entry: Entry) -> str | None:
     name = next((name for name, _, _, kind in entry.metrics if kind == _PRIMARY), None)
     ours = metric_of(name) if name else None
-    return ours[0] if ours else name
+    return ours[0] if ours else own_name(name or "") or None
 
 
 def _run(entry: Entry, names: dict[tuple[str, str], str], problems: list[Problem]) -> ImportedRun:
@@ -146,8 +157,10 @@ def _numbers(
     metrics: dict[str, float] = {}
     extra: dict[str, object] = {}
     found: dict[str, tuple[str, object]] = {}
-    for name, value, unit, _ in entry.metrics:
+    for name, value, unit, kind in entry.metrics:
         ours = metric_of(name, unit)
+        if ours is None and kind == _PRIMARY and own_name(name):
+            ours = own_name(name), 1.0
         figure = finite(value)
         if figure is None:
             _keep_text(entry, name, value, extra, problems)

@@ -164,6 +164,12 @@ def _check(text: _Text) -> None:
             if figure is not None:
                 key = entry.series, str(entry.threads), name
                 values.setdefault(key, []).append(figure)
+    told = {(summary.series, str(summary.threads)) for summary in text.summaries}
+    whole = {key[:2]: None for key in values if key[:2] not in told}
+    text.problems += [
+        Problem(0, f"the report breaks off: no summary for thread count {threads}")
+        for _, threads in whole
+    ]
     for summary in text.summaries:
         key = summary.series, str(summary.threads), summary.name
         spread = describe_iterations(values.get(key, []))

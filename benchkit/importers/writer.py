@@ -20,7 +20,9 @@ from benchkit._core import Histogram
 from benchkit.errors import StoreError
 from benchkit.hlog import format_header, format_line
 from benchkit.importers.model import Facts, Imported, ImportedRun
+from benchkit.importers.rows import columns_of
 from benchkit.importers.source import file_sha256
+from benchkit.metrics import PERCENT_METRIC
 from benchkit.record import (
     IMPORTED_SERIES_DTYPE,
     MEASUREMENT,
@@ -83,8 +85,10 @@ def store_imports(folder: str | os.PathLike[str], name: str, sources: Sequence[S
     Raises
     ------
     StoreError
-        When a file was imported into the folder before, or the folder is something else's.
+        When a file was imported into the folder before, or the folder is something else's, or
+        runs and percentages would share a study.
     """
+    _check_kinds(Path(folder), sources)
     study = StudyFolder.create(folder, _description(Path(folder), name, sources[0].imported))
     with study.lock():
         taken = _Taken(study)
@@ -96,7 +100,20 @@ def store_imports(folder: str | os.PathLike[str], name: str, sources: Sequence[S
             kept = study.save_source(source.path)
             for run, factors in zip(source.imported.runs, places, strict=True):
                 record = _record(study, source, run, kept, factors)
-                study.save_run(record, _series(run), _log(run), {})
+                study.save_run(record, _Series(run.series), _log(run), {})
+
+
+def _check_kinds(folder: Path, sources: Sequence[Source]) -> None:
+    """Raise StoreError where percentages would stand beside what they are no part of."""
+    kinds = {source.imported.primary == PERCENT_METRIC: source.path for source in sources}
+    if (folder / "study.json").exists():
+        for stored in StudyFolder.open(folder).runs():
+            kinds.setdefault(PERCENT_METRIC in stored.record.metrics, folder)
+    if len(kinds) > 1:
+        raise StoreError(
+            f"{kinds[True]} has percentages of a baseline, {kinds[False]} has measurements: one "
+            "study cannot hold both, so import them into folders of their own"
+        )
 
 
 class _Taken:
@@ -250,14 +267,24 @@ def _save_config(study: StudyFolder, facts: Facts) -> str | None:
     return study.save_config(text.encode(errors="replace").decode())
 
 
-def _series(run: ImportedRun) -> NDArray[np.void]:
-    rows = np.full(len(run.series), np.nan, IMPORTED_SERIES_DTYPE)
-    rows["phase"] = MEASUREMENT
-    for row, values in zip(rows, run.series, strict=True):
-        for field, value in values.items():
-            if field in (IMPORTED_SERIES_DTYPE.names or ()):
-                row[field] = value
-    return rows
+class _Series:
+    """The rows of a run as `StudyFolder.save_run` takes them: a block when it is asked for."""
+
+    def __init__(self, rows: Sequence[Mapping[str, float]]) -> None:
+        self.dtype = IMPORTED_SERIES_DTYPE
+        self._rows = rows
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __getitem__(self, part: slice) -> NDArray[np.void]:
+        start, stop, _ = part.indices(len(self))
+        block = np.full(stop - start, np.nan, self.dtype)
+        block["phase"] = MEASUREMENT
+        for name, column in columns_of(self._rows, start, stop).items():
+            if name in (self.dtype.names or ()):
+                block[name] = column
+        return block
 
 
 def _log(run: ImportedRun) -> str:
