@@ -245,7 +245,7 @@ def add_quietly(replica):
 
 
 @pytest.mark.parametrize(
-    ("break_it", "kind", "message"),
+    "broken",
     [
         (kill, "replica", "replica 1 of server 'attached' has died"),
         (make_conflict, "replica", "replica 1 of server 'attached' has stopped: .*doesn't exist"),
@@ -253,18 +253,20 @@ def add_quietly(replica):
     ],
 )
 def test_a_broken_replica_fails_its_run_and_the_study_goes_on(
-    two, tmp_path, memory, monkeypatch, break_it, kind, message
+    two, tmp_path, memory, monkeypatch, broken
 ):
+    break_it, kind, message = broken
+
     def act(row):
-        if not broken:
-            broken.append(row)
+        if not done:
+            done.append(row)
             break_it(placed["attached"].replicas[0])
 
     def note_and_start(server):
         placed[server.name] = server
         return start(server)
 
-    broken, placed, start = [], {}, bk.Server.start
+    done, placed, start = [], {}, bk.Server.start
     monkeypatch.setattr(bk.Server, "start", note_and_start)
     with monkeypatch.context() as patch:
         Watch(on_row=act).install(patch)
