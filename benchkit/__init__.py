@@ -22,6 +22,9 @@ from benchkit.errors import (
 )
 from benchkit.importers.model import ImportFormatError
 from benchkit.metrics import METRICS
+from benchkit.optionfile import OptionFile, read_option_file
+from benchkit.properties import PropertiesFile, read_properties
+from benchkit.properties_study import study_from_properties
 from benchkit.results import load
 from benchkit.server import Server
 from benchkit.version import get_version
@@ -36,6 +39,8 @@ __all__ = [
     "ImportFormatError",
     "Install",
     "MetricError",
+    "OptionFile",
+    "PropertiesFile",
     "RunError",
     "Server",
     "ServerError",
@@ -51,5 +56,8 @@ __all__ = [
     "get_version",
     "load",
     "plot",
+    "read_option_file",
+    "read_properties",
+    "study_from_properties",
     "workloads",
 ]

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from benchkit import observe
 from benchkit.conditions import Conditions, Watchers
 from benchkit.plan import PlannedRun
+from benchkit.provenance import without_secrets
 from benchkit.record import Factors, Json, RunRecord, Status
 from benchkit.store import array_bytes
 from benchkit.stored import MONITOR_FILE, PROFILE_FILE
@@ -20,7 +21,7 @@ from benchkit.suites.native import Load, NativeRun, add_columns
 from benchkit.topology import lag_metrics
 from benchkit.version import get_version
 
-_BUSY_SHARE = 0.8  # of the host's CPU, from where on the driver itself is in the way
+_BUSY_SHARE = 0.8  # of what the driver can use; from there on it is itself in the way
 _SHORT_S = 1.0
 
 
@@ -49,6 +50,12 @@ class Attempt:
         Topology, and what became of it; None without replicas.
     binlog_bytes : int or None
         Written to the binary log by the run, its warmup included.
+    checks : dict or None
+        What was found in the tables after the run.
+    properties : dict or None
+        Name and place of the file that describes the run's dataset.
+    notes : list of str
+        Warnings for the record.
     """
 
     run: PlannedRun
@@ -61,13 +68,17 @@ class Attempt:
     preparation: dict[str, Any] = field(default_factory=dict)
     replication: dict[str, Any] | None = None
     binlog_bytes: int | None = None
+    checks: dict[str, Any] | None = None
+    properties: dict[str, str] | None = None
+    notes: list[str] = field(default_factory=list)
     start_utc: str = field(default_factory=_utc_now)
     started_monotonic_ns: int = field(default_factory=time.monotonic_ns)
 
     @property
     def server_status(self) -> dict[str, Any]:
         """What ``status.json`` holds."""
-        return {"before": self.before, "after": self.after, "variables": self.variables}
+        variables = without_secrets(self.variables)
+        return {"before": self.before, "after": self.after, "variables": variables}
 
     def monitored(self) -> NDArray[np.void] | None:
         """Return what was observed beside the series, row by row; None if nothing was."""
@@ -131,6 +142,8 @@ def make_record(
         failure=failure,
         preparation=attempt.preparation or None,
         replication=attempt.replication,
+        checks=attempt.checks,
+        properties=attempt.properties,
         conditions=origin.conditions.describe(),
         tool={"name": "benchkit", "version": get_version()},
         **_observations(attempt),
@@ -154,7 +167,7 @@ def _observations(attempt: Attempt) -> dict[str, Any]:
     """Return the fields of a record that come from the driver."""
     result = attempt.native.result
     if result is None:
-        return {"measured_s": 0.0, "warmup_s": 0.0, "metrics": {}}
+        return {"measured_s": 0.0, "warmup_s": 0.0, "metrics": {}, "warnings": tuple(attempt.notes)}
     monitored = attempt.monitored()
     metrics = observe.compute_metrics(result) | observe.compute_costs(result, monitored)
     if attempt.load is not None and not attempt.load.reused:
@@ -181,7 +194,7 @@ def _observations(attempt: Attempt) -> dict[str, Any]:
 
 def _warnings(attempt: Attempt, result: Mapping[str, Any]) -> tuple[str, ...]:
     """Say what a reader of the numbers should know."""
-    warnings = list(attempt.watchers.notes)
+    warnings = list(attempt.notes)
     failed = sum(t["failed"] for t in result["transactions"])
     if not any(t["committed"] for t in result["transactions"]):
         warnings.append("no transaction was committed in the measurement")
@@ -189,11 +202,10 @@ def _warnings(attempt: Attempt, result: Mapping[str, Any]) -> tuple[str, ...]:
         warnings.append(f"{failed} transactions failed; see the errors by number")
     if result["measured_s"] < _SHORT_S:
         warnings.append(f"only {result['measured_s']:.3f} s were measured")
-    cores = len(os.sched_getaffinity(0))
-    busy_s = result["cpu_user_s"] + result["cpu_system_s"]
-    lasted_s = result["warmup_s"] + result["measured_s"]
-    if attempt.load is not None and busy_s > _BUSY_SHARE * cores * lasted_s > 0:
+    busy = observe.busy_share(result, len(os.sched_getaffinity(0)))
+    if attempt.load is not None and busy > _BUSY_SHARE:
         warnings.append(
-            f"the load driver itself used more than {_BUSY_SHARE:.0%} of this host's CPU"
+            f"the load driver itself used {busy:.0%} of the CPU time that its "
+            f"{result['os_threads']} threads can get on this host"
         )
     return (*warnings, *attempt.watchers.notes)

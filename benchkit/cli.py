@@ -5,9 +5,10 @@ that failed, 2 wrong usage, 130 interrupted. Results go to the standard output; 
 how things go, and errors, to the standard error.
 """
 
+import functools
 import textwrap
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -25,11 +26,13 @@ from benchkit.formats import FORMATS
 from benchkit.importers.percent import CONVENTIONS
 from benchkit.importers.reading import FAMILIES, Order, import_files
 from benchkit.modes import MODES
+from benchkit.properties_study import study_from_properties
 from benchkit.report import STYLES
 from benchkit.results import load
 from benchkit.store import open_run
 from benchkit.studyfile import EXAMPLE, default_folder, read_study
 from benchkit.units import format_count
+from benchkit.verify import verify_study
 from benchkit.version import get_version
 
 
@@ -51,12 +54,6 @@ _ITERATION_MODE = click.option(
     help="How each run finds server and data, whatever the file says.  [default: restart for "
     "workloads that read, restore for those that write]",
 )
-
-
-def _read_study(path: str, iteration_mode: Any) -> Study:
-    """Return the study of a file, in another iteration mode if one is given."""
-    study = read_study(path)
-    return replace(study, iteration_mode=iteration_mode) if iteration_mode else study
 
 
 _STUDY_FILE = verbatim("A study file:\n" + textwrap.indent(EXAMPLE, "  "))
@@ -89,12 +86,56 @@ def main() -> None:
     """
 
 
+def _describes_a_study(command: Callable[..., None]) -> Callable[..., None]:
+    """Have a command take a study, from a study file or from a properties file."""
+
+    @click.argument("study_file", metavar="[STUDY.toml]", required=False)
+    @click.option(
+        "--properties",
+        metavar="FILE",
+        help="Take the study from a properties file of TAF, or one stored with a run.",
+    )
+    @click.option(
+        "--db-config-file",
+        metavar="FILE",
+        help="With --properties: the server's options, instead of those it says.",
+    )
+    @_ITERATION_MODE
+    @functools.wraps(command)
+    def wrapped(
+        study_file: str | None,
+        properties: str | None,
+        db_config_file: str | None,
+        iteration_mode: Any,
+        **how: Any,
+    ) -> None:
+        if (study_file is None) == (properties is None):
+            raise click.UsageError("give either a study file or --properties FILE")
+        if db_config_file and properties is None:
+            raise click.UsageError("--db-config-file goes with --properties")
+        with _warnings_as_lines():
+            study = (
+                study_from_properties(properties, db_config_file=db_config_file)
+                if properties
+                else read_study(str(study_file))
+            )
+        if iteration_mode:
+            study = replace(study, iteration_mode=iteration_mode)
+        command(study=study, **how)
+
+    return wrapped
+
+
 @main.command(
-    epilog=examples("benchkit run flush_log.toml", "benchkit run flush_log.toml -o results/again")
+    epilog=examples(
+        "benchkit run flush_log.toml",
+        "benchkit run flush_log.toml -o results/again",
+        "benchkit run --properties doublewrite.properties",
+    )
     + "\n\n"
     + _STUDY_FILE
 )
-@click.argument("study_file", metavar="STUDY.toml")
+@_describes_a_study
 @click.option(
     "-o",
     "--output",
@@ -108,8 +149,7 @@ def main() -> None:
     is_flag=True,
     help="No progress: neither a bar nor, where there is no terminal, a line for each run.",
 )
-@_ITERATION_MODE
-def run(study_file: str, output: Path | None, quiet: bool, iteration_mode: str | None) -> None:
+def run(study: Study, output: Path | None, quiet: bool) -> None:
     """Execute a study, and print the comparison.
 
     Each run is stored as it ends. After Ctrl-C, a crash or a failed run, the same command goes
@@ -119,7 +159,6 @@ def run(study_file: str, output: Path | None, quiet: bool, iteration_mode: str |
     read from the environment variable BENCHKIT_PASSWORD. `benchkit workloads` lists what can be
     run.
     """
-    study = _read_study(study_file, iteration_mode)
     folder = output or default_folder(study.name)
     if not quiet:
         planned = study.plan()
@@ -142,14 +181,13 @@ def run(study_file: str, output: Path | None, quiet: bool, iteration_mode: str |
 
 
 @main.command(epilog=examples("benchkit plan flush_log.toml"))
-@click.argument("study_file", metavar="STUDY.toml")
-@_ITERATION_MODE
-def plan(study_file: str, iteration_mode: str | None) -> None:
+@_describes_a_study
+def plan(study: Study) -> None:
     """Show the runs of a study, and how long they take.
 
     Nothing runs, and nothing is written.
     """
-    terminal.draw(views.plan_view(_read_study(study_file, iteration_mode).plan()))
+    terminal.draw(views.plan_view(study.plan()))
 
 
 @main.command("ls", epilog=examples("benchkit ls", "benchkit ls results/flush-log --runs"))
@@ -291,6 +329,27 @@ def import_results(
         report(f"warning: {problem}")
     runs, read = format_count(outcome.runs, "run"), format_count(outcome.files, "file")
     report(f"{runs} of {read} stored in {output}")
+
+
+@main.command("verify", epilog=examples("benchkit verify results/flush-log"))
+@click.argument("directories", metavar="DIR...", nargs=-1, required=True)
+def verify(directories: Sequence[str]) -> None:
+    """Check that studies are as they were written.
+
+    Every file of every run is compared with its hash, and what was loaded on a server with what
+    was loaded on the others. The exit code is 1 if something is wrong.
+    """
+    found = [verify_study(directory) for directory in directories]
+    for directory, verification in zip(directories, found, strict=True):
+        for problem in verification.problems:
+            report(f"error: {problem}")
+        runs, files = verification.runs, verification.files
+        wrong = format_count(len(verification.problems), "problem")
+        click.echo(
+            f"{directory}: {format_count(runs, 'run')}, {format_count(files, 'file')}, {wrong}"
+        )
+    if any(verification.problems for verification in found):
+        raise click.exceptions.Exit(ERROR)
 
 
 @main.command("doctor", epilog=examples("benchkit doctor", "benchkit doctor flush_log.toml"))

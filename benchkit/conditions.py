@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
+from benchkit.checks import CHECKS, Checks
 from benchkit.errors import StudyError, unknown_name
 from benchkit.monitor import Monitor
 from benchkit.placement import Cpus, drop_page_cache, format_cpus, placed_on
@@ -30,14 +31,19 @@ class Conditions:
         Where the load threads run; empty for anywhere.
     drop_caches : bool
         Have the kernel forget the files it holds before every run.
+    checks : {"full", "counts", "none"}
+        What is checked of the tables after every run.
     """
 
     monitor: bool = True
     profile: str | None = None
     load_cpus: Cpus = ()
     drop_caches: bool = False
+    checks: Checks = "counts"
 
     def __post_init__(self) -> None:
+        if self.checks not in CHECKS:
+            raise StudyError(unknown_name("checks", str(self.checks), CHECKS))
         if self.profile is not None and self.profile not in PROFILERS:
             raise StudyError(unknown_name("profiler", str(self.profile), PROFILERS))
 
@@ -47,6 +53,7 @@ class Conditions:
             "profile": self.profile,
             "load_cpus": format_cpus(self.load_cpus),
             "drop_caches": self.drop_caches,
+            "checks": None if self.checks == "counts" else self.checks,
         }
         return {name: value for name, value in said.items() if value}
 

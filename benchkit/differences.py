@@ -5,43 +5,17 @@ Pure functions on names and values. An option may be written in several ways (``
 and shown as they were written. Works that differ are not to be compared; why, is said here too.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, count
+
+from benchkit.optionvalue import Option, normalise_option
 
 MISSING = "(missing)"
 UNKNOWN = "(unknown)"
 
 Options = Sequence[tuple[str, str | None]]
 """Names and values of a configuration in order; None for an option without a value."""
-
-_ON, _OFF = "ON", "OFF"
-_SWITCHES = {"on": _ON, "1": _ON, "true": _ON, "yes": _ON}
-_SWITCHES |= {"off": _OFF, "0": _OFF, "false": _OFF, "no": _OFF}
-_PREFIXES = {"skip_": _OFF, "disable_": _OFF, "enable_": _ON}
-_SIZE = re.compile(r"(\d{1,20})([kmgtpe])b?", re.IGNORECASE)
-_NUMBER = re.compile(r"\d{1,15}(?:\.\d{1,15})?")
-_WORD = re.compile(r"[A-Za-z_-]+")
-
-
-@dataclass(frozen=True, slots=True)
-class Option:
-    """An option as it is meant.
-
-    Parameters
-    ----------
-    name : str
-        With ``_``, in lower case, without a prefix that only switches it.
-    value : str
-        Equal for values that mean the same.
-    shown : str
-        The value as it was written; ON or OFF where only a name was.
-    """
-
-    name: str
-    value: str
-    shown: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,18 +48,6 @@ class Work:
     parameters: Mapping[str, object]
     fingerprint: str | None = None
     metrics: tuple[str, ...] | None = None
-
-
-def normalise_option(name: str, value: str | None) -> Option:
-    """Return an option as it is meant, however it is written."""
-    key = name.strip().lower().replace("-", "_").removeprefix("loose_")
-    text = _ON if value is None else _unquoted(value.strip())
-    meant = _meaning(text)
-    for prefix, sense in _PREFIXES.items():
-        if key.startswith(prefix) and meant in (_ON, _OFF):
-            switched = sense if meant == _ON else _opposite(sense)
-            return Option(key.removeprefix(prefix), switched, switched)
-    return Option(key, meant, text)
 
 
 def differing_options(configs: Sequence[Options | None]) -> list[Difference]:
@@ -215,25 +177,3 @@ def _cell(options: tuple[Option, ...] | None) -> str:
     if not options:
         return UNKNOWN if options is None else MISSING
     return ", ".join(option.shown for option in options)
-
-
-def _unquoted(text: str) -> str:
-    is_quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "\"'"
-    return text[1:-1] if is_quoted else text
-
-
-def _meaning(text: str) -> str:
-    size = _SIZE.fullmatch(text)
-    if size:
-        return str(int(size[1]) << (10 * (" kmgtpe".index(size[2].lower()))))
-    switch = _SWITCHES.get(text.lower())
-    if switch:
-        return switch
-    if _NUMBER.fullmatch(text):
-        whole, _, part = text.partition(".")
-        return f"{int(whole)}.{part.rstrip('0')}".rstrip(".")
-    return text.lower() if _WORD.fullmatch(text) else text
-
-
-def _opposite(switch: str) -> str:
-    return _OFF if switch == _ON else _ON

@@ -14,6 +14,7 @@ class Endpoint(TypedDict, total=False):
     socket: str | None
     user: str | None
     password: str | None
+    tls: bool
 
 
 class Reachable(ABC):

@@ -8,15 +8,17 @@ are missing. A run that fails, or is interrupted, is kept under ``failed/`` with
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
 
-from benchkit import host
+from benchkit import host, limits, storage
 from benchkit.attempt import Attempt, Origin, make_record
+from benchkit.checks import Setup, Setups, check_tables, find_changes
 from benchkit.conditions import Conditions
 from benchkit.errors import (
     BenchkitError,
@@ -26,12 +28,14 @@ from benchkit.errors import (
     ServerError,
     StudyWarning,
 )
+from benchkit.generated import describe_dataset
 from benchkit.home import make_home, remove_abandoned, remove_home
 from benchkit.measure import measure
 from benchkit.plan import Plan, PlannedRun
 from benchkit.preflight import check_server, check_space, needed_space
 from benchkit.prepare import Preparer
 from benchkit.progress import Progress, make_progress
+from benchkit.provenance import Enums, ask_enums, describe_start, format_stamp
 from benchkit.record import SERIES_DTYPE, RunRecord, Status
 from benchkit.server import Server
 from benchkit.store import StudyFolder
@@ -200,10 +204,11 @@ class _Bench:
     _current: Server | None = field(init=False, default=None)
     _fresh: bool = field(init=False, default=False)
     _admitted: set[str] = field(init=False, default_factory=set)
-    _env_ref: str | None = field(init=False, default=None)
     _preparer: Preparer = field(init=False)
 
     def __post_init__(self) -> None:
+        self._setups = Setups.of(self.stored)
+
         def order_load(workload: Workload) -> LoadOrder:
             return _order_load(self.plan, self.hosting, workload)
 
@@ -214,6 +219,10 @@ class _Bench:
             self.hosting.rest_limit_s,
             self.bar.show_step,
         )
+
+    _enums: dict[str, Enums] = field(init=False, default_factory=dict)
+    _setups: Setups = field(init=False)
+    _host: host.Facts = field(init=False, default_factory=dict)
 
     def __enter__(self) -> Self:
         self._remove_untrusted_images()
@@ -234,7 +243,7 @@ class _Bench:
 
     def prepare(self) -> None:
         """Make sure, before the first run, that every server new to the study can do its runs."""
-        self._env_ref = self.folder.save_environment(host.facts())
+        self._host = {**host.facts(), **limits.facts()}
         self._check_space()
         known = {record.factors.server for record in self.stored}
         new = dict.fromkeys(r.setup.name for r in self.todo if r.setup.name not in known)
@@ -266,6 +275,7 @@ class _Bench:
             server = self._switch_to(run.setup.name, start=run.mode != "restore")
             self._preparer.prepare(server, attempt, fresh=self._fresh)
             result = measure(server, attempt, self.hosting.conditions, self.bar.show_step)
+            self._check_data(server, attempt, result)
         except KeyboardInterrupt:
             self._keep(attempt, "interrupted", {"kind": "interrupted", "message": "Ctrl-C"})
             raise
@@ -319,6 +329,7 @@ class _Bench:
         if name not in self._admitted:
             runs = [run for run in self.todo if run.setup.name == name]
             check_server(server, runs, self.stored)
+            self._enums[name] = ask_enums(server)
             self._admitted.add(name)
         return server
 
@@ -329,6 +340,19 @@ class _Bench:
                 server.stop()
         except ServerError as error:  # what was measured is stored, and the next start recovers
             warnings.warn(str(error), StudyWarning, stacklevel=2)
+
+    def _check_data(self, server: Server, attempt: Attempt, result: Mapping[str, Any]) -> None:
+        """Check the tables after a run, and their load against those of other servers."""
+        load = None if attempt.load is None else asdict(attempt.load)
+        if load is None or result["error"]:
+            return
+        self.bar.show_step("checking the tables")
+        level = self.hosting.conditions.checks
+        with server.session(load["database"]) as session:
+            attempt.checks = check_tables(session, load["checksums"], level, result)
+        attempt.notes += find_changes(load, attempt.checks, result)
+        setup = Setup(attempt.run.setup.name, server.product, load)
+        attempt.notes += self._setups.compare(attempt.run.fingerprint, setup)
 
     def _fail(self, attempt: Attempt, error: BenchkitError) -> Failure:
         """Keep what there is of a run that met an error, and say what it was."""
@@ -372,11 +396,33 @@ class _Bench:
         self, attempt: Attempt, status: Status, failure: dict[str, str] | None = None
     ) -> RunRecord:
         server = self.hosting.servers[attempt.run.setup.name]
-        config = self.folder.save_config(server.config.render()) if server.private else None
+        config = self.folder.save_config(server.config.render_stored()) if server.private else None
+        start = describe_start(server, attempt.variables, self._enums.get(server.name, {}))
         origin = Origin(
-            self.plan.study, self.hosting.conditions, server.describe(), config, self._env_ref
+            self.plan.study,
+            self.hosting.conditions,
+            {**server.describe(), "config": start.store(self.folder)},
+            config,
+            self._save_environment(server),
         )
+        attempt.notes += start.warnings
+        attempt.properties = self._save_properties(server, attempt)
         return make_record(attempt, origin, status, failure)
+
+    def _save_properties(self, server: Server, attempt: Attempt) -> dict[str, str] | None:
+        """Keep the properties file that describes the run's dataset, where one can."""
+        conditions = self.hosting.conditions.describe()
+        text = describe_dataset(self.plan.study, self.plan.grid, attempt.run, server, conditions)
+        if text is None:
+            return None
+        began = datetime.fromisoformat(attempt.start_utc)
+        name = f"benchkit_AUTO_GEN_{format_stamp(began)}.properties"
+        return {"file": name, "ref": self.folder.save_properties(text)}
+
+    def _save_environment(self, server: Server) -> str:
+        """Keep the facts about this host, and about the disk below a server's data."""
+        disk = {} if server.directory is None else storage.facts(server.directory)
+        return self.folder.save_environment({**self._host, **disk})
 
 
 def _is_hopeless(todo: Sequence[PlannedRun], tried: int) -> bool:

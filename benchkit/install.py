@@ -138,6 +138,17 @@ class Install:
         return found[1]
 
     @property
+    def name(self) -> str:
+        """Product and release for people, such as ``MariaDB 10.11.19`` or ``MySQL 9.7.4``.
+
+        Raises
+        ------
+        ServerError
+            When the server program does not run.
+        """
+        return f"{self.product} {re.split(r'[^0-9.]', self.version)[0]}"
+
+    @property
     def initialiser(self) -> str:
         """What makes a data directory, for people."""
         if self.product == MARIADB:

@@ -75,12 +75,20 @@ def observe_accounting(result: Mapping[str, Any]) -> Accounting:
 
 
 def observe_client(result: Mapping[str, Any]) -> dict[str, float]:
-    """Return the CPU time of the worker threads and their statements, over all phases."""
+    """Return how many threads ran the workers, their CPU time and statements, over all phases."""
     return {
+        "os_threads": result["os_threads"],
         "cpu_user_s": result["cpu_user_s"],
         "cpu_system_s": result["cpu_system_s"],
         "statements": result["statements_in_all_phases"],
     }
+
+
+def busy_share(result: Mapping[str, Any], processors: int) -> float:
+    """Return the CPU time of the driver's threads, over the most that they can have."""
+    busy_s = result["cpu_user_s"] + result["cpu_system_s"]
+    lasted_s = result["warmup_s"] + result["measured_s"]
+    return _ratio(busy_s, lasted_s * min(processors, result["os_threads"]))
 
 
 def compute_metrics(result: Mapping[str, Any]) -> dict[str, float]:

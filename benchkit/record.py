@@ -203,6 +203,11 @@ class RunRecord:
     facts : mapping or None
         What an imported file said of its dataset: label, and [label, value] pairs under system,
         database, config and test.
+    properties : mapping or None
+        file and ref: name, and place in the study's folder, of the properties file that
+        describes the run's dataset.
+    checks : mapping or None
+        What was found in the tables after the run: see `checks.check_tables`.
     """
 
     id: str
@@ -233,6 +238,8 @@ class RunRecord:
     tool: Json = field(default_factory=dict)
     source: Json | None = None
     facts: Json | None = None
+    properties: Json | None = None
+    checks: Json | None = None
     schema: str = RUN_SCHEMA
     extra: Json = field(default_factory=dict)
 

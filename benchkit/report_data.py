@@ -6,7 +6,7 @@ the host, the server, the configuration and the workload.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,22 +15,11 @@ from benchkit.differences import Work
 from benchkit.importers.model import Facts, Rows
 from benchkit.importers.taf_names import parse_option
 from benchkit.metrics import Metric
-from benchkit.record import Json, RunRecord
+from benchkit.record import Json
+from benchkit.report_facts import condition_rows, database_rows, system_rows, test_rows
 from benchkit.report_taf import DatasetData, ReportData, metric_label
 from benchkit.summary import summarise
 
-_GIB = 2**30
-_SYSTEM = {
-    "host": "Host",
-    "cpu": "CPU",
-    "cpu_count": "CPU Count",
-    "core_count": "Core Count",
-    "socket_count": "Socket Count",
-    "os": "OS",
-    "os_version": "OS Version",
-    "kernel": "OS Kernel",
-}
-_COLD_MODES = ("restart", "restore")
 _TAG = "Test Case Tag"
 
 UNLIKE = "unlike work is compared: "
@@ -175,13 +164,27 @@ def facts_of(dataset: Dataset | None) -> Facts:
     if first.record.facts is not None:
         return _stored_facts(first.record.facts)
     config = first.config()
-    options = None if config is None else [parse_option(line) for line in config.splitlines()]
     return Facts(
-        system=tuple(_system_rows(first.environment())),
-        database=tuple(_database_rows(first.record)),
-        test=tuple(_test_rows(dataset)),
-        config=None if options is None else tuple(option for option in options if option),
+        system=tuple(system_rows(first.environment())),
+        database=tuple(database_rows(first.record)),
+        test=tuple(test_rows(dataset.workload, dataset.records)),
+        config=None if config is None else _options(config),
     )
+
+
+def _options(config: str) -> tuple[tuple[str, str | None], ...]:
+    """Return a configuration's options; the values of one that is given several times as one."""
+    found: dict[str, str | None] = {}
+    for name, value in filter(None, map(parse_option, config.splitlines())):
+        found[name] = f"{found[name]}, {value}" if name in found else value
+    return tuple(found.items())
+
+
+def conditions_of(dataset: Dataset | None) -> dict[str, str]:
+    """Return what else of the host decides how fast a dataset is; empty where none is known."""
+    if dataset is None or dataset.records[0].source is not None:
+        return {}
+    return dict(condition_rows(dataset.runs[0].environment(), dataset.records[0]))
 
 
 def _stored_facts(facts: Json) -> Facts:
@@ -200,51 +203,3 @@ def _pairs(rows: Any) -> Rows:
 
 def _text(value: Any) -> str | None:
     return None if value is None else str(value)
-
-
-def _system_rows(environment: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    for name, label in _SYSTEM.items():
-        if environment.get(name) is not None:
-            yield label, str(environment[name])
-    if environment.get("ram_bytes"):
-        yield "RAM", f"{environment['ram_bytes'] / _GIB:.2f} GB"
-
-
-def _database_rows(record: RunRecord) -> Iterator[tuple[str, str]]:
-    server, parameters = record.server, record.workload.get("parameters", {})
-    values = {
-        "Database Maker": server.get("product"),
-        "Database Version": server.get("version"),
-        "Engine": parameters.get("storage_engine"),
-        "Install Dir": server.get("install"),
-    }
-    return ((label, str(value)) for label, value in values.items() if value)
-
-
-def _test_rows(dataset: Dataset) -> Iterator[tuple[str, str]]:
-    record = dataset.records[0]
-    suite, _, test = dataset.workload.rpartition(":")
-    identity = record.identity
-    values = {
-        "Test Suite": suite,
-        "Test Name": test,
-        "Duration": identity.get("duration_s"),
-        "Transactions": identity.get("transactions"),
-        "Warmup": identity.get("warmup_s"),
-        "Iterations": len(dataset.iterations),
-        "Iteration Mode": _mode_text(identity.get("iteration_mode")),
-        "Replicas": identity.get("replicas"),
-        "Threads": ", ".join(map(str, dataset.threads)),
-        "Timestamp": min((r.time.get("start_utc") or "" for r in dataset.records), default=""),
-    }
-    yield from ((label, _number(value)) for label, value in values.items() if value)
-    for name, value in sorted(record.workload.get("parameters", {}).items()):
-        yield name.replace("_", " ").capitalize(), _number(value)
-
-
-def _mode_text(mode: str | None) -> str | None:
-    return f"{mode} (cold caches)" if mode in _COLD_MODES else mode
-
-
-def _number(value: object) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -17,6 +17,7 @@ from benchkit.record import threads_text
 from benchkit.report_data import (
     Bench,
     Subject,
+    conditions_of,
     facts_of,
     printed_label,
     tag_of,
@@ -41,8 +42,8 @@ _STATISTICS = (
     ("median", "median"),
     ("max", "maximum"),
 )
-_OF_EACH_RUN = ("DB Generated Config Run File", "AutoGen Prop File")
-"""Facts that differ between any two runs and say nothing."""
+_OF_EACH_RUN = ("DB Generated Config Run File", "AutoGen Prop File", "Test Case Tag")
+"""Facts that differ between any two columns and say nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,6 +244,8 @@ def _differences(
         for fact, dataset in zip(facts, datasets, strict=True)
     ]
     found = [d for d in differing_facts(columns) if d.name not in _OF_EACH_RUN]
+    conditions = [conditions_of(dataset) for dataset in datasets]
+    found += [d for d in differing_facts(conditions) if len({*d.values} - {MISSING}) > 1]
     return _difference_section("What else differs", "Property", labels, found)
 
 

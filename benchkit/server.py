@@ -113,6 +113,8 @@ class Server(Reachable):
         user: str | None = None,
         password: str | None = None,
         name: str | None = None,
+        *,
+        tls: bool = False,
     ) -> "Server":
         """Return a server that already runs; `start` and `stop` leave it as it is.
 
@@ -124,6 +126,8 @@ class Server(Reachable):
             By default the name of the user who runs this, without a password.
         name : str, optional
             How it is called in tables; by default where it is.
+        tls : bool
+            Encrypt the connections, or fail. Whose the server's certificate is is not asked.
 
         Raises
         ------
@@ -131,6 +135,8 @@ class Server(Reachable):
             When it cannot be reached or refuses the login.
         """
         endpoint = Endpoint(host=host, port=port or 0, socket=socket, user=user, password=password)
+        if tls:
+            endpoint["tls"] = True
         server = _RunningServer(name or _place(endpoint), endpoint)
         server.check_login()
         return server

@@ -3,7 +3,8 @@
     study.json                plan and name, schema benchkit.study/1; ``datasets`` lists server
                               and workload of each, in the order results show them
     study.lock                locked while a process runs the study
-    configs/<sha12>.cnf       rendered server configs, by content
+    configs/<sha12>.cnf       rendered server configs, and the files servers read, by content
+            <sha12>.properties  what describes a dataset, so that it can be run again
     env/<sha12>.json          facts about hosts, by content
     runs/<run id>/            run.json, series.npy, latency.hlog, status.json, monitor.npy
     failed/<run id>.<n>/      attempts that did not finish, with server.log; never loaded
@@ -272,6 +273,10 @@ class StudyFolder:
     def save_config(self, text: str) -> str:
         """Store a server's rendered config and return its path inside the folder."""
         return self._save_by_content("configs", ".cnf", text.encode())
+
+    def save_properties(self, text: str) -> str:
+        """Store a properties file and return its path inside the folder."""
+        return self._save_by_content("configs", ".properties", text.encode())
 
     def save_environment(self, facts: Json) -> str:
         """Store the facts about the host and return their path inside the folder."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, SupportsIndex
 
+from benchkit.checks import Checks
 from benchkit.conditions import Conditions
 from benchkit.errors import StudyError, unknown_name
 from benchkit.execute import Failure, Hosting, execute
@@ -80,6 +81,13 @@ class Study:
     drop_caches : bool
         Have the kernel forget its page cache before every run; where this user may not,
         the runs carry a warning.
+    checks : {"counts", "full", "none"}
+        What is checked of the tables after every run and stored with it: ``"counts"`` their
+        rows, after runs that write, as far as a tenth of the run's time allows; ``"full"`` rows
+        and checksums after every run, which reads all data. What is loaded is always counted
+        and summed, and compared between servers and iterations.
+    comment : str
+        What the study is for; reports show it.
 
     Attributes
     ----------
@@ -111,6 +119,8 @@ class Study:
     profile: str | None = None
     load_cpus: str | Iterable[int] | None = None
     drop_caches: bool = False
+    checks: Checks = "counts"
+    comment: str = ""
     grid: Grid = field(init=False)
     conditions: Conditions = field(init=False)
 
@@ -135,7 +145,9 @@ class Study:
         load_cpus = read_cpus("load_cpus", self.load_cpus)
         for server in self.servers:
             check_apart(f"server {server.name!r}", server.cpus, "the load threads", load_cpus)
-        conditions = Conditions(self.monitor, self.profile, load_cpus, self.drop_caches)
+        conditions = Conditions(
+            self.monitor, self.profile, load_cpus, self.drop_caches, self.checks
+        )
         object.__setattr__(self, "grid", grid)
         object.__setattr__(self, "conditions", conditions)
         object.__setattr__(self, "servers", tuple(self.servers))
@@ -202,6 +214,7 @@ class Study:
         labels = label_workloads(grid.workloads)
         return {
             "name": self.name,
+            **({"comment": self.comment} if self.comment else {}),
             "settings": grid.settings(),
             "servers": [
                 {

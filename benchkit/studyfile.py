@@ -1,8 +1,9 @@
 """Studies as TOML files, for the command line; `EXAMPLE` is one.
 
-A server is private unless it has a table ``connect`` (host, port, socket, user; the password
-comes from the environment variable BENCHKIT_PASSWORD, never from the file). Every other key is
-an argument of `Study`, of `Server`, or an option of the workload. Paths in the file are relative
+A server is private unless it has a table ``connect`` (host, port, socket, user, tls; the password
+comes from the environment variable BENCHKIT_PASSWORD, never from the file). Its ``config`` is an
+option file, whose values its ``options`` replace. Every other key is an argument of `Study`, of
+`Server`, or an option of the workload. Paths in the file are relative
 to the file's folder. What the values mean, and which are right, is not decided here.
 """
 
@@ -16,8 +17,9 @@ from typing import Any
 
 from benchkit import workloads
 from benchkit.api import Study
-from benchkit.config import Config
+from benchkit.config import STUDY_FILE, Config, Provenance
 from benchkit.errors import StudyError, unknown_name
+from benchkit.install import find_install, product_of
 from benchkit.server import Server
 
 PASSWORD_VARIABLE = "BENCHKIT_PASSWORD"
@@ -84,11 +86,14 @@ _STUDY_KEYS = {
     "profile": "a text",
     "load_cpus": "a text",
     "drop_caches": "true or false",
+    "checks": "a text",
+    "comment": "a text",
 }
 _NEEDED_KEYS = ("name", "servers", "workloads", "threads")
 
 _SERVER_KEYS = {
     "name": "a text",
+    "config": "a text",
     "options": "a table",
     "install": "a text",
     "directory": "a text",
@@ -99,7 +104,13 @@ _SERVER_KEYS = {
     "cpus": "a text",
     "connect": "a table",
 }
-_CONNECT_KEYS = {"host": "a text", "port": "an integer", "socket": "a text", "user": "a text"}
+_CONNECT_KEYS = {
+    "host": "a text",
+    "port": "an integer",
+    "socket": "a text",
+    "user": "a text",
+    "tls": "true or false",
+}
 
 
 def read_study(path: str | os.PathLike[str]) -> Study:
@@ -193,7 +204,7 @@ def _make_server(file: _File, item: Table) -> Server:
     if "connect" in item:
         return _connect(file, item)
     return Server(
-        Config(name, item.get("options", {})),
+        _make_config(file, item),
         install=file.resolve(item.get("install")),
         directory=file.resolve(item.get("directory")),
         port=item.get("port"),
@@ -208,6 +219,17 @@ def _topology(item: Table) -> dict[str, Any]:
     if "replica_options" in item:
         given["replica_config"] = Config(f"{item['name']}-replica", item["replica_options"])
     return given
+
+
+def _make_config(file: _File, item: Table) -> Config:
+    """Return a server's options: those of its option file, and over them those given here."""
+    name, options = item["name"], item.get("options", {})
+    path = file.resolve(item.get("config"))
+    if path is None:
+        return Config(name, options, Provenance(STUDY_FILE, file.path))
+    version = find_install(file.resolve(item.get("install"))).version
+    config = Config.from_file(path, name, product=product_of(version), version=version)
+    return config.replace(name, **options)
 
 
 def _connect(file: _File, item: Table) -> Server:

@@ -23,7 +23,8 @@ enum { DEPRECATE_EOF = 1 << 24 }; /* a client flag that older headers lack */
 struct connection {
     MYSQL *mysql;
     struct wire wire;
-    bool direct; /* the wire may be used: no TLS */
+    bool direct;      /* the wire may be used: no TLS */
+    bool sent_direct; /* it was, for the last text */
     /* -1: not connected (any more). Relaxed: the number itself is all that is shared.
      * libmariadb closes the socket when the connection is lost; it must be forgotten
      * then, or another one with the same number would be cut off. */
@@ -92,6 +93,10 @@ static void set_options(MYSQL *mysql, const struct endpoint *endpoint)
     mysql_options(mysql, MYSQL_REPORT_DATA_TRUNCATION, &on);
     if (endpoint->connect_timeout_s)
         mysql_options(mysql, MYSQL_OPT_CONNECT_TIMEOUT, &endpoint->connect_timeout_s);
+    if (endpoint->tls) {
+        mysql_options(mysql, MYSQL_OPT_SSL_ENFORCE, &on);
+        mysql_options(mysql, MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &off);
+    }
 }
 
 /* Both sides must have offered it. */
@@ -125,6 +130,13 @@ int connection_open(const struct endpoint *endpoint, struct connection **result,
     socket = (int)mysql_get_socket(connection->mysql);
     set_socket(connection, socket);
     connection->direct = !mysql_get_ssl_cipher(connection->mysql);
+    /* The library goes on without where the server has no TLS to offer. */
+    if (endpoint->tls && connection->direct) {
+        connection_close(connection);
+        error_set_database(error, CR_SSL_CONNECTION_ERROR, "08001",
+                           "TLS was asked for, but the server does not offer it");
+        return -1;
+    }
     if (wire_init(&connection->wire, socket, ends_with_ok(connection->mysql), error)) {
         connection_close(connection);
         return -1;
@@ -141,6 +153,17 @@ void connection_close(struct connection *connection)
     if (connection->mysql)
         mysql_close(connection->mysql);
     free(connection);
+}
+
+bool connection_is_direct(const struct connection *connection)
+{
+    return connection->direct;
+}
+
+int connection_share(struct connection *connection)
+{
+    connection->wire.blocks = false;
+    return connection->wire.socket;
 }
 
 void connection_interrupt(struct connection *connection)
@@ -173,15 +196,34 @@ static int skip_results(struct connection *connection, struct reply *reply,
     return more > 0 ? set_connection_error(connection, error) : 0;
 }
 
+int connection_send(struct connection *connection, const char *sql, size_t length,
+                    struct error *error)
+{
+    connection->sent_direct = connection->direct && length <= WIRE_TEXT_MAX;
+    if (connection->sent_direct)
+        return wire_send_query(&connection->wire, sql, length, error);
+    if (mysql_send_query(connection->mysql, sql, (unsigned long)length))
+        return set_connection_error(connection, error);
+    return 0;
+}
+
+int connection_receive(struct connection *connection, struct reply *reply,
+                       struct error *error)
+{
+    if (connection->sent_direct)
+        return wire_receive(&connection->wire, reply, error);
+    memset(reply, 0, sizeof *reply);
+    if (mysql_read_query_result(connection->mysql))
+        return set_connection_error(connection, error);
+    return skip_results(connection, reply, error);
+}
+
 int connection_command(struct connection *connection, const char *sql, size_t length,
                        struct reply *reply, struct error *error)
 {
-    if (connection->direct && length <= WIRE_TEXT_MAX)
-        return wire_query(&connection->wire, sql, length, reply, error);
-    memset(reply, 0, sizeof *reply);
-    if (mysql_real_query(connection->mysql, sql, (unsigned long)length))
-        return set_connection_error(connection, error);
-    return skip_results(connection, reply, error);
+    if (connection_send(connection, sql, length, error))
+        return -1;
+    return connection_receive(connection, reply, error);
 }
 
 static int send_columns(MYSQL_RES *rows, const struct row_sink *sink,
@@ -449,13 +491,12 @@ static int skip_rest(const struct statement *statement, struct error *error)
     return more > 0 ? set_statement_error(statement, error) : 0;
 }
 
-int statement_execute(struct statement *statement, struct reply *reply,
-                      struct error *error)
+/* Through libmariadb, which sends and receives in one. */
+static int execute(struct statement *statement, struct reply *reply,
+                   struct error *error)
 {
     MYSQL_STMT *handle = statement->handle;
 
-    if (statement->wire)
-        return wire_execute(statement->wire, &statement->direct, reply, error);
     memset(reply, 0, sizeof *reply);
     if (mysql_stmt_execute(handle))
         return set_statement_error(statement, error);
@@ -472,6 +513,25 @@ int statement_execute(struct statement *statement, struct reply *reply,
         return -1;
     }
     return skip_rest(statement, error);
+}
+
+bool statement_is_direct(const struct statement *statement)
+{
+    return statement->wire;
+}
+
+int statement_send(struct statement *statement, struct error *error)
+{
+    if (!statement->wire)
+        return 0;
+    return wire_send_execute(statement->wire, &statement->direct, error);
+}
+
+int statement_receive(struct statement *statement, struct reply *reply,
+                      struct error *error)
+{
+    return statement->wire ? wire_receive(statement->wire, reply, error)
+                           : execute(statement, reply, error);
 }
 
 void statement_free(struct statement *statement)

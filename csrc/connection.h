@@ -34,6 +34,7 @@ struct endpoint {
     const char *database;
     unsigned int port;
     unsigned int connect_timeout_s; /* 0: the library's default */
+    bool tls; /* encrypt, or fail; whose certificate it is is not asked */
 };
 
 /* What to prepare. Text and arrays are borrowed for the call, the values themselves
@@ -79,7 +80,25 @@ void connection_close(struct connection *connection);
  * is of no use afterwards. */
 void connection_interrupt(struct connection *connection);
 
-/* Run one text statement and skip what it returns. */
+/* True where texts of up to 16 MB are sent and received apart, without libmariadb. */
+bool connection_is_direct(const struct connection *connection);
+
+/* From now on nothing that is received is waited for: one thread can serve several
+ * connections. Only for a direct connection, whose statements all are, too: they are
+ * sent and received by the four functions below, and no other is called but to close.
+ * Returns the socket, to be polled for. */
+int connection_share(struct connection *connection);
+
+/* Send one text statement. The reply must be received before anything else is sent. */
+int connection_send(struct connection *connection, const char *sql, size_t length,
+                    struct error *error);
+
+/* Read and skip what the text sent last returns. 0, -1, or on a shared connection
+ * REPLY_INCOMPLETE: call again when the socket is readable. */
+int connection_receive(struct connection *connection, struct reply *reply,
+                       struct error *error);
+
+/* Send one text statement and receive its reply. */
 int connection_command(struct connection *connection, const char *sql, size_t length,
                        struct reply *reply, struct error *error);
 
@@ -93,10 +112,18 @@ int connection_query(struct connection *connection, const char *sql, size_t leng
 int connection_prepare(struct connection *connection, const struct statement_text *text,
                        struct statement **result, struct error *error);
 
-/* Execute with the present content of the bound values. A kept text longer than its
+/* True for a statement that is sent and received apart; libmariadb does both when the
+ * reply is asked for. */
+bool statement_is_direct(const struct statement *statement);
+
+/* Send for execution, with the content that the bound values have until the reply is
+ * received. */
+int statement_send(struct statement *statement, struct error *error);
+
+/* Receive the reply to it, as connection_receive() does. A kept text longer than its
  * value's capacity, or a kept number that libmariadb cannot convert, is
  * ERROR_INVALID. */
-int statement_execute(struct statement *statement, struct reply *reply,
+int statement_receive(struct statement *statement, struct reply *reply,
                       struct error *error);
 
 /* Close on the server and free; NULL is fine. */

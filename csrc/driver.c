@@ -7,6 +7,7 @@
 #include "driver.h"
 
 #include "array.h"
+#include "carrier.h"
 #include "clock.h"
 #include "connection.h"
 #include "error.h"
@@ -33,10 +34,13 @@ enum state {
     STATE_ENDED
 };
 
+/* A worker's thread connects it; while the run lasts, some of them carry all workers
+ * and the others have ended. */
 struct driver_thread {
     pthread_t thread;
     struct driver *driver;
     struct worker *worker;
+    struct carrier carrier;
 };
 
 struct driver {
@@ -47,13 +51,14 @@ struct driver {
     struct driver_thread *threads;
     uint32_t initialised; /* workers to worker_fini() */
     uint32_t started;     /* threads to join */
+    uint32_t carriers;    /* the first so many threads; final once the run has begun */
     struct sampler sampler;
 
     struct monitor monitor; /* tells the controller; guards all below */
     pthread_cond_t barrier; /* tells the workers: no longer connecting */
     enum state state;
-    uint32_t ready; /* workers at the barrier, or past it */
-    uint32_t ended; /* workers that have left */
+    uint32_t ready; /* threads at the barrier, or past it */
+    uint32_t ended; /* threads that have left */
     bool failed;    /* a worker has; `error` says why */
     struct error error;
     bool stop_requested;
@@ -85,8 +90,7 @@ static int make_workers(struct driver *driver, struct error *error)
     uint32_t count = driver_worker_count(driver);
 
     driver->workers = array_zeroed(count, sizeof *driver->workers);
-    driver->threads = calloc(count, sizeof *driver->threads);
-    if (!driver->workers || !driver->threads)
+    if (!driver->workers)
         return error_set_memory(error);
     for (uint32_t i = 0; i < count; i++) {
         struct worker *worker = &driver->workers[i];
@@ -100,6 +104,45 @@ static int make_workers(struct driver *driver, struct error *error)
         if (worker_init(worker, error))
             return -1;
     }
+    return 0;
+}
+
+/* Keep the first error of a worker; monitor held. */
+static void keep_error(struct driver *driver, const struct error *error)
+{
+    if (driver->failed)
+        return;
+    driver->failed = true;
+    driver->error = *error;
+}
+
+/* A carrier's worker has failed. */
+static void report_failure(void *context, const struct error *error)
+{
+    struct driver *driver = context;
+
+    monitor_lock(&driver->monitor);
+    keep_error(driver, error);
+    monitor_signal(&driver->monitor);
+    monitor_unlock(&driver->monitor);
+}
+
+static int make_threads(struct driver *driver, struct error *error)
+{
+    uint32_t count = driver_worker_count(driver);
+
+    driver->threads = calloc(count, sizeof *driver->threads);
+    if (!driver->threads)
+        return error_set_memory(error);
+    for (uint32_t i = 0; i < count; i++)
+        driver->threads[i] =
+            (struct driver_thread){.driver = driver,
+                                   .worker = &driver->workers[i],
+                                   .carrier = {.workers = driver->workers,
+                                               .count = count,
+                                               .report_failure = report_failure,
+                                               .context = driver,
+                                               .poll = -1}};
     return 0;
 }
 
@@ -129,21 +172,13 @@ int driver_new(const struct program *program, const struct driver_options *optio
     driver->interrupt_ns = INT64_MAX;
     monitor_init(&driver->monitor);
     pthread_cond_init(&driver->barrier, NULL);
-    if (make_workers(driver, error) || make_sampler(driver, error)) {
+    if (make_workers(driver, error) || make_threads(driver, error) ||
+        make_sampler(driver, error)) {
         driver_free(driver);
         return -1;
     }
     *result = driver;
     return 0;
-}
-
-/* Keep the first error of a worker; monitor held. */
-static void keep_error(struct driver *driver, const struct error *error)
-{
-    if (driver->failed)
-        return;
-    driver->failed = true;
-    driver->error = *error;
 }
 
 /* Tell the controller that a worker is ready, or why it is not, and wait for the
@@ -164,42 +199,80 @@ static bool wait_for_start(struct driver *driver, int status, const struct error
     return go;
 }
 
-static void report_end(struct driver *driver, const struct worker *worker)
+static void report_end(struct driver *driver)
 {
     monitor_lock(&driver->monitor);
     driver->ended++;
-    if (worker->failed)
-        keep_error(driver, &worker->error);
     monitor_signal(&driver->monitor);
     monitor_unlock(&driver->monitor);
+}
+
+/* Run the workers that fall to this thread, and log them out; none if it carries
+ * none. */
+static void carry(struct driver_thread *self)
+{
+    const struct driver *driver = self->driver;
+    struct carrier *carrier = &self->carrier;
+    uint32_t count = driver_worker_count(driver);
+
+    carrier->first = (uint32_t)(self - driver->threads);
+    carrier->step = driver->carriers;
+    if (carrier->first >= driver->carriers)
+        return;
+    carrier_run(carrier);
+    for (uint32_t i = carrier->first; i < count; i += carrier->step)
+        worker_close(&driver->workers[i]);
 }
 
 static void *run_thread(void *argument)
 {
     struct driver_thread *self = argument;
-    struct worker *worker = self->worker;
     struct error error = {0};
-    int status = worker_open(worker, &error);
+    int status = worker_open(self->worker, &error);
 
     if (wait_for_start(self->driver, status, &error))
-        worker_run(worker);
-    worker_close(worker);
+        carry(self);
+    else
+        worker_close(self->worker);
     connection_thread_end();
-    report_end(self->driver, worker);
+    report_end(self->driver);
     return NULL;
+}
+
+/* One for each processor that this process may use. With a server on the same host the
+ * threads that it wakes up for a carrier's workers then tend to run where the carrier
+ * has just gone to sleep, and nobody has to wake up another processor. */
+static uint32_t choose_carriers(const struct driver *driver)
+{
+    uint32_t workers = driver_worker_count(driver);
+    uint32_t processors = thread_processors();
+
+    return driver->program->shareable && processors < workers ? processors : workers;
+}
+
+/* What several workers on a thread need. */
+static int open_carriers(struct driver *driver, struct error *error)
+{
+    uint32_t count = driver_worker_count(driver);
+
+    driver->carriers = choose_carriers(driver);
+    for (uint32_t i = 0; driver->carriers < count && i < driver->carriers; i++)
+        if (carrier_open(&driver->threads[i].carrier, error))
+            return -1;
+    return 0;
 }
 
 int driver_start(struct driver *driver, struct error *error)
 {
     uint32_t count = driver_worker_count(driver);
 
+    if (open_carriers(driver, error))
+        return -1;
     monitor_lock(&driver->monitor);
     driver->state = STATE_CONNECTING;
     monitor_unlock(&driver->monitor);
     for (uint32_t i = 0; i < count; i++) {
         struct driver_thread *thread = &driver->threads[i];
-        thread->driver = driver;
-        thread->worker = &driver->workers[i];
         if (thread_start(&thread->thread, run_thread, thread))
             return error_set(error, ERROR_SYSTEM,
                              "only %u of %u threads could be started (see ulimit -u)",
@@ -225,12 +298,24 @@ static void open_barrier(struct driver *driver, enum state state)
     pthread_cond_broadcast(&driver->barrier);
 }
 
+/* A connection with TLS, or a statement that only libmariadb can carry, is known when
+ * all are open; monitor held. */
+static void settle_carriers(struct driver *driver)
+{
+    uint32_t count = driver_worker_count(driver);
+
+    for (uint32_t i = 0; driver->carriers < count && i < count; i++)
+        if (!worker_may_share(&driver->workers[i]))
+            driver->carriers = count;
+}
+
 /* All are ready. The monitor publishes the schedule to the workers. */
 static void begin_run(struct driver *driver)
 {
     struct schedule *schedule = &driver->schedule;
     int64_t duration_ns = driver->options.duration_ns;
 
+    settle_carriers(driver);
     schedule->start_ns = clock_now_ns();
     schedule->measure_ns = schedule->start_ns + driver->options.warmup_ns;
     set_end(driver, duration_ns ? schedule->measure_ns + duration_ns : INT64_MAX);
@@ -415,6 +500,8 @@ void driver_free(struct driver *driver)
     sampler_fini(&driver->sampler);
     for (uint32_t i = 0; i < driver->initialised; i++)
         worker_fini(&driver->workers[i]);
+    for (uint32_t i = 0; i < driver->carriers; i++)
+        carrier_close(&driver->threads[i].carrier);
     free(driver->workers);
     free(driver->threads);
     pthread_cond_destroy(&driver->barrier);
@@ -429,8 +516,6 @@ static void add_worker(const struct worker *worker, const struct program *progra
 
     result->scheduled += count_read(&recorder->scheduled);
     result->in_flight += count_read(&recorder->in_flight);
-    result->cpu_user_ns += worker->cpu_user_ns;
-    result->cpu_system_ns += worker->cpu_system_ns;
     for (int phase = 0; phase < PHASE_COUNT; phase++) {
         const struct phase_counts *counts = &recorder->phases[phase];
         for (uint32_t i = 0; i < program->transaction_count; i++)
@@ -479,6 +564,11 @@ int driver_finish(const struct driver *driver, struct driver_result *result,
     memset(result, 0, sizeof *result);
     for (uint32_t i = 0; i < driver_worker_count(driver); i++)
         add_worker(&driver->workers[i], driver->program, result);
+    for (uint32_t i = 0; i < driver->carriers; i++) {
+        result->cpu_user_ns += driver->threads[i].carrier.cpu_user_ns;
+        result->cpu_system_ns += driver->threads[i].carrier.cpu_system_ns;
+    }
+    result->os_threads = driver->carriers;
     result->why = why_stopped(driver);
     result->warmup_s = (double)warmup_ns / CLOCK_NS_PER_S;
     result->measured_s = measured_ns < 0 ? 0 : (double)measured_ns / CLOCK_NS_PER_S;

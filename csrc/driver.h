@@ -3,7 +3,7 @@
  * and stopped; and its result.
  *
  * The thread that made the driver also controls it by calling driver_wait() until the
- * run has ended: there is no thread besides the workers. Several drivers may run in
+ * run has ended: there is no thread besides those of the workers. Several may run in
  * one process, each controlled by one thread.
  *
  * When a run has ended, driver_finish() checks the accounting identity:
@@ -86,7 +86,8 @@ struct driver_result {
     uint64_t in_flight;
     uint64_t outcomes[PHASE_COUNT][OUTCOME_IN_FLIGHT];
     uint64_t statements; /* in all phases */
-    int64_t cpu_user_ns; /* of all workers in all phases */
+    uint32_t os_threads; /* that ran the workers */
+    int64_t cpu_user_ns; /* of all these in all phases */
     int64_t cpu_system_ns;
 };
 

@@ -379,7 +379,7 @@ int program_finish(struct program *program, struct error *error)
     for (uint32_t i = 0; i < program->statement_count; i++)
         if (program_number_handles(program, &program->statements[i], error))
             return -1;
-    return 0;
+    return program_judge_sharing(program, error);
 }
 
 bool program_needs_server(const struct program *program)

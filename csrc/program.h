@@ -128,6 +128,7 @@ struct program {
     uint32_t handle_count; /* statements x variants */
     uint32_t rollback;     /* the ROLLBACK that workers send after an error */
     int64_t reconnect_every;
+    bool shareable; /* its workers only wait for replies: several can share a thread */
 };
 
 /* Built-in registers, present in every program. */

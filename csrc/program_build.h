@@ -43,6 +43,9 @@ uint32_t program_register_index(const struct program *program,
 int program_number_handles(struct program *program, struct program_statement *statement,
                            struct error *error);
 
+/* Find out whether a complete program is shareable. */
+int program_judge_sharing(struct program *program, struct error *error);
+
 /* Free what a statement owns. */
 void program_statement_fini(struct program_statement *statement);
 

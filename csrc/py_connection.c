@@ -240,7 +240,7 @@ PyDoc_STRVAR(table_doc, "table($self, sql, /)\n--\n\n"
 PyDoc_STRVAR(close_doc, "close($self, /)\n--\n\nLog out. Closing twice is fine.");
 PyDoc_STRVAR(connection_doc,
              "Connection(*, host=None, port=0, socket=None, user=None, password=None,\n"
-             "           database=None, connect_timeout_s=10)\n--\n\n"
+             "           database=None, connect_timeout_s=10, tls=False)\n--\n\n"
              "A connection for text statements; host is used when socket is None.\n\n"
              "Raises DatabaseError when the server refuses or cannot be reached.");
 

@@ -9,7 +9,7 @@
 
 struct endpoint;
 
-/* Read host, port, socket, user, password, database, connect_timeout_s from
+/* Read host, port, socket, user, password, database, connect_timeout_s, tls from
  * `keywords` (a dict or NULL). The strings are borrowed from it. 0, or -1 with
  * TypeError or ValueError set. */
 int endpoint_from_keywords(PyObject *keywords, struct endpoint *endpoint);

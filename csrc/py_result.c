@@ -299,10 +299,11 @@ static PyObject *head_dict(const struct driver_result *result)
                                           [STOP_REQUEST] = "request",
                                           [STOP_ERROR] = "error"};
 
-    return Py_BuildValue("{sssdsdsdsdsK}", "stopped_by", reasons[result->why],
+    return Py_BuildValue("{sssdsdsIsdsdsK}", "stopped_by", reasons[result->why],
                          "warmup_s", result->warmup_s, "measured_s", result->measured_s,
-                         "cpu_user_s", (double)result->cpu_user_ns / CLOCK_NS_PER_S,
-                         "cpu_system_s", (double)result->cpu_system_ns / CLOCK_NS_PER_S,
+                         "os_threads", (unsigned int)result->os_threads, "cpu_user_s",
+                         (double)result->cpu_user_ns / CLOCK_NS_PER_S, "cpu_system_s",
+                         (double)result->cpu_system_ns / CLOCK_NS_PER_S,
                          "statements_in_all_phases", result->statements);
 }
 

@@ -5,8 +5,10 @@
 
 #include "clock.h"
 
+#include <sched.h>
 #include <signal.h>
 #include <time.h>
+#include <unistd.h>
 
 /* Enough for libmariadb with TLS, little enough for thousands of threads. */
 enum { STACK_BYTES = 512 * 1024 };
@@ -26,6 +28,16 @@ int thread_start(pthread_t *thread, void *(*run)(void *argument), void *argument
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);
     return status ? -1 : 0;
+}
+
+uint32_t thread_processors(void)
+{
+    cpu_set_t usable;
+
+    /* It fails on machines with more processors than the set has room for. */
+    if (sched_getaffinity(0, sizeof usable, &usable))
+        return (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
+    return (uint32_t)CPU_COUNT(&usable);
 }
 
 void monitor_init(struct monitor *monitor)

@@ -12,6 +12,9 @@
  * interpreter's thread. 0, or -1 when the system has no room for another thread. */
 int thread_start(pthread_t *thread, void *(*run)(void *argument), void *argument);
 
+/* How many processors the process may use; at least 1. */
+uint32_t thread_processors(void);
+
 /* What one party may wait for while others change it under `lock`. */
 struct monitor {
     pthread_mutex_t lock;

@@ -1,7 +1,10 @@
 /*
  * The interpreter, and the loop around it.
  *
- * Time is read once after each statement: the end of one is the start of the next.
+ * It stops wherever a reply has to come, and goes on from what the worker knows of the
+ * statement in flight: a thread may serve other workers meanwhile. Time is read once
+ * after each reply, when the worker goes on to its next statement without a pause: the
+ * end of one is the start of the next.
  */
 #include "worker.h"
 
@@ -15,21 +18,16 @@
 
 #include <stdatomic.h>
 #include <string.h>
-#include <sys/resource.h>
 
-/* How an instruction, or a whole attempt, went. */
+/* How an instruction, or a whole transaction, went. */
 enum progress {
     PROGRESS_NEXT,        /* go on */
+    PROGRESS_SENT,        /* go on when the reply has come */
     PROGRESS_COMMITTED,   /* the transaction is over */
     PROGRESS_ROLLED_BACK, /* the transaction is over */
+    PROGRESS_FAILED,      /* the transaction is over */
+    PROGRESS_IN_FLIGHT,   /* the transaction is over */
     PROGRESS_ERROR        /* worker->error says why */
-};
-
-/* What an error means for the transaction. */
-enum verdict {
-    VERDICT_RETRY,    /* another attempt */
-    VERDICT_TOLERATE, /* it has failed; go on with the next */
-    VERDICT_GIVE_UP   /* it has failed, and the run with it */
 };
 
 static bool is_over(const struct worker *worker)
@@ -77,13 +75,6 @@ static void record_statement(struct worker *worker, uint32_t label,
                          &worker->error, response_ns);
 }
 
-static int send_text(struct worker *worker, const struct program_statement *statement,
-                     struct reply *reply)
-{
-    return connection_command(worker->connection, statement->before,
-                              strlen(statement->before), reply, &worker->error);
-}
-
 /* Which form of a statement the registers ask for. Bounds were known when the program
  * was built, but a later step may have widened those of a register copied from. */
 static int find_variant(struct worker *worker,
@@ -109,51 +100,29 @@ static int find_variant(struct worker *worker,
     return 0;
 }
 
-static int send_prepared(struct worker *worker,
-                         const struct program_statement *statement, struct reply *reply)
+/* Send a statement, prepared or as text. */
+static int send_statement(struct worker *worker,
+                          const struct program_statement *statement)
 {
-    struct statement *handle;
-    uint32_t variant;
+    uint32_t variant = 0;
 
-    if (find_variant(worker, statement, &variant))
-        return -1;
-    handle = worker->handles[statement->first_handle + variant];
-    return handle ? statement_execute(handle, reply, &worker->error)
-                  : send_text(worker, statement, reply);
+    worker->handle = NULL;
+    if (statement->mode == MODE_PREPARED) {
+        if (find_variant(worker, statement, &variant))
+            return -1;
+        worker->handle = worker->handles[statement->first_handle + variant];
+    }
+    if (worker->handle)
+        return statement_send(worker->handle, &worker->error);
+    return connection_send(worker->connection, statement->before,
+                           strlen(statement->before), &worker->error);
 }
 
-static enum progress execute(struct worker *worker,
-                             const struct program_statement *statement, bool *found)
+static int receive_reply(struct worker *worker, struct reply *reply)
 {
-    struct reply reply;
-    int status = statement->mode == MODE_TEXT
-                     ? send_text(worker, statement, &reply)
-                     : send_prepared(worker, statement, &reply);
-
-    record_statement(worker, statement->label, &reply, status);
-    *found = !status && reply.found;
-    return status ? PROGRESS_ERROR : PROGRESS_NEXT;
-}
-
-/* ROLLBACK explicitly: an error such as 1205 leaves the transaction open, and the
- * next BEGIN would commit it. */
-static enum progress roll_back(struct worker *worker)
-{
-    const struct program *program = worker->program;
-    bool found;
-
-    return execute(worker, &program->statements[program->rollback], &found);
-}
-
-static enum progress run_statement(struct worker *worker,
-                                   const struct program_statement *statement)
-{
-    bool found;
-    enum progress progress = execute(worker, statement, &found);
-
-    if (progress != PROGRESS_NEXT || found || !statement->rollback_if_none)
-        return progress;
-    return roll_back(worker) == PROGRESS_ERROR ? PROGRESS_ERROR : PROGRESS_ROLLED_BACK;
+    return worker->handle
+               ? statement_receive(worker->handle, reply, &worker->error)
+               : connection_receive(worker->connection, reply, &worker->error);
 }
 
 static bool is_listed(const uint32_t *numbers, uint32_t count, uint32_t number)
@@ -179,17 +148,49 @@ static enum verdict judge(const struct worker *worker)
     return VERDICT_GIVE_UP;
 }
 
+/* Send a statement, prepared or as text; `purpose` says what comes after its reply. */
+static enum progress send(struct worker *worker,
+                          const struct program_statement *statement,
+                          enum purpose purpose)
+{
+    worker->purpose = purpose;
+    if (send_statement(worker, statement)) {
+        record_statement(worker, statement->label, NULL, -1);
+        return PROGRESS_ERROR;
+    }
+    worker->sent = statement;
+    return PROGRESS_SENT;
+}
+
+/* ROLLBACK explicitly: an error such as 1205 leaves the transaction open, and the
+ * next BEGIN would commit it. */
+static enum progress roll_back(struct worker *worker, enum purpose purpose)
+{
+    const struct program *program = worker->program;
+
+    return send(worker, &program->statements[program->rollback], purpose);
+}
+
+/* Send a text and wait for its reply: not on a thread that others share. */
+static int command(struct worker *worker, uint32_t label, const char *sql,
+                   size_t length)
+{
+    struct reply reply;
+    int status =
+        connection_command(worker->connection, sql, length, &reply, &worker->error);
+
+    record_statement(worker, label, &reply, status);
+    return status;
+}
+
 /* Send the rows that `batch` holds. They stay in it if they are to be sent again. */
 static enum progress send_rows(struct worker *worker,
                                const struct program_statement *statement,
                                struct batch *batch)
 {
-    struct reply reply;
     int status =
-        connection_command(worker->connection, batch->text,
-                           batch_statement_length(batch), &reply, &worker->error);
+        command(worker, statement->label, batch->text, batch_statement_length(batch));
 
-    record_statement(worker, statement->label, &reply, status);
     if (!status || judge(worker) != VERDICT_RETRY)
         batch_empty(batch);
     return status ? PROGRESS_ERROR : PROGRESS_NEXT;
@@ -280,7 +281,7 @@ static enum progress step(struct worker *worker, uint32_t *here)
         add(worker, instruction);
         break;
     case OP_EXECUTE:
-        return run_statement(worker, &program->statements[instruction->a]);
+        return send(worker, &program->statements[instruction->a], PURPOSE_STEP);
     case OP_APPEND_ROW:
         return append_row(worker, instruction->a);
     case OP_REPEAT:
@@ -304,48 +305,78 @@ static enum progress step(struct worker *worker, uint32_t *here)
     return PROGRESS_NEXT;
 }
 
-/* Run the transaction that starts at `here` once. */
-static enum progress attempt(struct worker *worker, uint32_t here)
-{
-    enum progress progress;
-
-    do
-        progress = step(worker, &here);
-    while (progress == PROGRESS_NEXT);
-    return progress;
-}
-
 /* The error ends the run. After the run was told to stop, it is but the echo of an
  * interrupted connection. */
-static enum outcome give_up(struct worker *worker)
+static enum progress give_up(struct worker *worker)
 {
     if (is_interrupted(worker))
-        return OUTCOME_IN_FLIGHT;
+        return PROGRESS_IN_FLIGHT;
     worker->failed = true;
-    return OUTCOME_FAILED;
+    return PROGRESS_FAILED;
 }
 
-/* Run one transaction, with as many attempts as it takes. */
-static enum outcome run_transaction(struct worker *worker, uint32_t index)
+/* After worker->error: roll back, or give up when that itself has failed. */
+static enum progress recover(struct worker *worker)
 {
-    const struct program_transaction *transaction =
-        &worker->program->transactions[index];
+    worker->verdict = judge(worker);
+    if (worker->verdict == VERDICT_GIVE_UP || worker->purpose == PURPOSE_ERROR)
+        return give_up(worker);
+    return roll_back(worker, PURPOSE_ERROR);
+}
+
+/* An error has been rolled back: another attempt, or the end of the transaction. */
+static enum progress end_attempt(struct worker *worker)
+{
+    if (worker->verdict == VERDICT_TOLERATE)
+        return PROGRESS_FAILED;
+    if (is_over(worker))
+        return PROGRESS_IN_FLIGHT;
+    recorder_retry(&worker->recorder, current_phase(worker), worker->transaction);
+    worker->here = worker->program->transactions[worker->transaction].entry;
+    return PROGRESS_NEXT;
+}
+
+/* Receive the reply to the statement in flight, and go on as was meant. */
+static enum progress receive(struct worker *worker)
+{
+    const struct program_statement *statement = worker->sent;
+    enum purpose purpose = worker->purpose;
+    struct reply reply;
+    int status = receive_reply(worker, &reply);
+
+    if (status == REPLY_INCOMPLETE)
+        return PROGRESS_SENT;
+    worker->sent = NULL;
+    record_statement(worker, statement->label, &reply, status);
+    if (status)
+        return PROGRESS_ERROR;
+    worker->purpose = PURPOSE_STEP;
+    if (purpose == PURPOSE_ERROR)
+        return end_attempt(worker);
+    if (purpose == PURPOSE_NO_ROW)
+        return PROGRESS_ROLLED_BACK;
+    return reply.found || !statement->rollback_if_none
+               ? PROGRESS_NEXT
+               : roll_back(worker, PURPOSE_NO_ROW);
+}
+
+/* Run the transaction until it is over, or a reply has to be waited for that the thread
+ * must not wait for. */
+static enum progress carry_on(struct worker *worker)
+{
+    enum progress progress = worker->sent ? PROGRESS_SENT : PROGRESS_NEXT;
+    bool may_receive = worker->sent || !worker->shares_thread;
 
     for (;;) {
-        enum progress progress = attempt(worker, transaction->entry);
-        enum verdict verdict;
-        if (progress == PROGRESS_COMMITTED)
-            return OUTCOME_COMMITTED;
-        if (progress == PROGRESS_ROLLED_BACK)
-            return OUTCOME_ROLLED_BACK;
-        verdict = judge(worker);
-        if (verdict == VERDICT_GIVE_UP || roll_back(worker) == PROGRESS_ERROR)
-            return give_up(worker);
-        if (verdict == VERDICT_TOLERATE)
-            return OUTCOME_FAILED;
-        if (is_over(worker))
-            return OUTCOME_IN_FLIGHT;
-        recorder_retry(&worker->recorder, current_phase(worker), index);
+        while (progress == PROGRESS_NEXT)
+            progress = step(worker, &worker->here);
+        if (progress == PROGRESS_ERROR)
+            progress = recover(worker);
+        else if (progress == PROGRESS_SENT && may_receive)
+            progress = receive(worker);
+        else
+            return progress;
+        may_receive = !worker->shares_thread;
     }
 }
 
@@ -369,31 +400,15 @@ static bool reconnect_is_due(const struct worker *worker)
            worker->since_connect >= (uint64_t)worker->program->reconnect_every;
 }
 
-/* One transaction from its scheduled start to its record. */
-static void serve(struct worker *worker)
-{
-    const struct program *program = worker->program;
-    int64_t begun_ns = worker->now_ns;
-    uint32_t index = 0;
-    enum outcome outcome;
-
-    if (program->transaction_count > 1)
-        index = pick(worker, program->mix, program->transaction_count);
-    recorder_scheduled(&worker->recorder);
-    outcome = run_transaction(worker, index);
-    if (worker->now_ns == begun_ns) /* no statement read the clock */
-        worker->now_ns = clock_now_ns();
-    recorder_transaction(&worker->recorder, current_phase(worker), index, outcome,
-                         worker->now_ns - begun_ns);
-    worker->since_connect++;
-}
-
 /* Send what is left in a batch, and once more after an error that asks for it: one that
  * lasts would hold up the end for ever. */
 static enum progress send_last_rows(struct worker *worker,
                                     const struct program_statement *statement,
                                     struct batch *batch)
 {
+    const struct program_statement *rollback =
+        &worker->program->statements[worker->program->rollback];
+
     for (int retries = 1; send_rows(worker, statement, batch) == PROGRESS_ERROR;
          retries--) {
         enum verdict verdict = judge(worker);
@@ -401,7 +416,8 @@ static enum progress send_last_rows(struct worker *worker,
             return PROGRESS_ERROR;
         if (verdict == VERDICT_TOLERATE || !retries)
             break;
-        if (roll_back(worker) == PROGRESS_ERROR)
+        if (command(worker, rollback->label, rollback->before,
+                    strlen(rollback->before)))
             return PROGRESS_ERROR;
     }
     return PROGRESS_NEXT;
@@ -422,17 +438,6 @@ static void send_remaining_rows(struct worker *worker)
         }
 }
 
-static void add_cpu_time(struct worker *worker, int64_t sign)
-{
-    struct rusage usage;
-
-    getrusage(RUSAGE_THREAD, &usage);
-    worker->cpu_user_ns += sign * ((int64_t)usage.ru_utime.tv_sec * CLOCK_NS_PER_S +
-                                   usage.ru_utime.tv_usec * 1000);
-    worker->cpu_system_ns += sign * ((int64_t)usage.ru_stime.tv_sec * CLOCK_NS_PER_S +
-                                     usage.ru_stime.tv_usec * 1000);
-}
-
 static int reconnect(struct worker *worker)
 {
     int status;
@@ -443,20 +448,62 @@ static int reconnect(struct worker *worker)
     return status;
 }
 
-void worker_run(struct worker *worker)
+/* Begin the next transaction at its scheduled start; false when there is none. */
+static bool begin(struct worker *worker)
 {
-    add_cpu_time(worker, -1);
+    const struct program *program = worker->program;
+    uint32_t index = 0;
+
+    if (worker->failed || is_over(worker) || !take_turn(worker))
+        return false;
+    if (reconnect_is_due(worker) && reconnect(worker)) {
+        give_up(worker);
+        return false;
+    }
+    worker->begun_ns = worker->now_ns;
+    if (program->transaction_count > 1)
+        index = pick(worker, program->mix, program->transaction_count);
+    recorder_scheduled(&worker->recorder);
+    worker->transaction = index;
+    worker->here = program->transactions[index].entry;
+    worker->purpose = PURPOSE_STEP;
+    worker->in_transaction = true;
+    return true;
+}
+
+/* Record the transaction, which has ended as `progress` says. */
+static void end(struct worker *worker, enum progress progress)
+{
+    static const enum outcome outcomes[] = {[PROGRESS_COMMITTED] = OUTCOME_COMMITTED,
+                                            [PROGRESS_ROLLED_BACK] =
+                                                OUTCOME_ROLLED_BACK,
+                                            [PROGRESS_FAILED] = OUTCOME_FAILED,
+                                            [PROGRESS_IN_FLIGHT] = OUTCOME_IN_FLIGHT};
+
+    if (worker->now_ns == worker->begun_ns) /* no statement read the clock */
+        worker->now_ns = clock_now_ns();
+    recorder_transaction(&worker->recorder, current_phase(worker), worker->transaction,
+                         outcomes[progress], worker->now_ns - worker->begun_ns);
+    worker->since_connect++;
+    worker->in_transaction = false;
+}
+
+void worker_begin(struct worker *worker)
+{
     worker->now_ns = clock_now_ns();
-    while (!worker->failed && !is_over(worker) && take_turn(worker)) {
-        if (reconnect_is_due(worker) && reconnect(worker)) {
-            give_up(worker);
-            break;
-        }
-        serve(worker);
+}
+
+bool worker_advance(struct worker *worker)
+{
+    while (worker->in_transaction || begin(worker)) {
+        enum progress progress = carry_on(worker);
+        if (progress == PROGRESS_SENT)
+            return true;
+        end(worker, progress);
     }
     if (!worker->failed)
         send_remaining_rows(worker);
     /* Read anew: what was recorded came before, also if this thread had to wait. */
     worker->ended_ns = clock_now_ns();
-    add_cpu_time(worker, 1);
+    return false;
 }

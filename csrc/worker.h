@@ -1,9 +1,11 @@
 /*
- * One worker: a thread's own connection, registers, random stream and recorder, and
+ * One worker: a connection, registers, a random stream and a recorder of its own, and
  * the interpreter that runs a program on them until told to stop.
  *
- * Everything in struct worker belongs to the worker's thread, except what is said to
- * be shared. The schedule is shared by all workers of a run.
+ * Several workers may run on one thread, in turns: wherever a reply has to be waited
+ * for, the interpreter can be left and entered again. Everything in struct worker
+ * belongs to the thread that runs it, except what is said to be shared. The schedule
+ * is shared by all workers of a run.
  */
 #ifndef BENCHKIT_WORKER_H
 #define BENCHKIT_WORKER_H
@@ -24,6 +26,7 @@ struct connection;
 struct endpoint;
 struct generator;
 struct program;
+struct program_statement;
 struct statement;
 struct value;
 
@@ -40,6 +43,20 @@ struct schedule {
     _Alignas(CACHE_LINE_BYTES) _Atomic int64_t remaining;
 };
 
+/* What the statement in flight was sent for. */
+enum purpose {
+    PURPOSE_STEP,   /* the program wants it */
+    PURPOSE_NO_ROW, /* ROLLBACK because a statement found no row */
+    PURPOSE_ERROR   /* ROLLBACK after an error, of which there is a verdict */
+};
+
+/* What an error means for the transaction. */
+enum verdict {
+    VERDICT_RETRY,    /* another attempt */
+    VERDICT_TOLERATE, /* it has failed; go on with the next */
+    VERDICT_GIVE_UP   /* it has failed, and the run with it */
+};
+
 struct worker {
     /* Given by the driver before worker_init(). */
     _Alignas(CACHE_LINE_BYTES) const struct program *program;
@@ -52,8 +69,6 @@ struct worker {
     struct recorder recorder; /* read by the driver while the worker writes */
     struct error error; /* of the last statement that failed; when `failed`, why */
     bool failed;
-    int64_t cpu_user_ns; /* of this thread between start and end of the run */
-    int64_t cpu_system_ns;
     int64_t ended_ns; /* when it had recorded its last transaction */
 
     /* The interpreter's state. */
@@ -69,6 +84,18 @@ struct worker {
     enum phase phase;       /* of the transaction being run, in a counted run */
     uint64_t since_connect; /* transactions */
 
+    /* Where it is. */
+    bool shares_thread; /* never wait for a reply */
+    int socket;         /* borrowed; where it then comes */
+    bool in_transaction;
+    uint32_t transaction;
+    int64_t begun_ns;                     /* the transaction's scheduled start */
+    uint32_t here;                        /* the next instruction */
+    const struct program_statement *sent; /* in flight, or NULL */
+    struct statement *handle;             /* of what was sent last; NULL: text */
+    enum purpose purpose;
+    enum verdict verdict;
+
     pthread_mutex_t connection_lock; /* guards the pointer against interrupt */
     struct connection *connection;
     _Atomic bool interrupted;
@@ -83,9 +110,21 @@ void worker_fini(struct worker *worker);
 /* Connect and prepare every statement. Call from the worker's thread, as all below. */
 int worker_open(struct worker *worker, struct error *error);
 
+/* True when what it runs never holds up a thread for long but by waiting for replies,
+ * and can leave the waiting to others. Once it is open. */
+bool worker_may_share(const struct worker *worker);
+
+/* From now on worker_advance() returns where a reply must be waited for. Returns the
+ * socket that will be readable when it has come. */
+int worker_share(struct worker *worker);
+
+/* The run begins now. */
+void worker_begin(struct worker *worker);
+
 /* Run transactions until the schedule ends or an error ends the run (worker->failed,
- * worker->error). */
-void worker_run(struct worker *worker);
+ * worker->error): false. True when a worker that shares its thread waits for a reply:
+ * call again when its socket is readable. */
+bool worker_advance(struct worker *worker);
 
 /* Log out. */
 void worker_close(struct worker *worker);

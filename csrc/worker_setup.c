@@ -234,6 +234,25 @@ int worker_open(struct worker *worker, struct error *error)
     return 0;
 }
 
+bool worker_may_share(const struct worker *worker)
+{
+    const struct program *program = worker->program;
+
+    if (!program->shareable || !connection_is_direct(worker->connection))
+        return false;
+    for (uint32_t i = 0; i < program->handle_count; i++)
+        if (worker->handles[i] && !statement_is_direct(worker->handles[i]))
+            return false;
+    return true;
+}
+
+int worker_share(struct worker *worker)
+{
+    worker->shares_thread = true;
+    worker->socket = connection_share(worker->connection);
+    return worker->socket;
+}
+
 void worker_close(struct worker *worker)
 {
     struct connection *connection;

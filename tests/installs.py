@@ -16,6 +16,8 @@ SYSTEM, MARIADB_11_8, MYSQL_9_7 = "system", "mariadb-11.8", "mysql-9.7"
 OTHERS = (MARIADB_11_8, MYSQL_9_7)
 ALL = (SYSTEM, *OTHERS)
 
+_GIVEN = os.environ.get("BENCHKIT_SERVERS")  # before tests change it
+
 SMALL = Config(
     "small",
     {
@@ -55,15 +57,15 @@ def _get(label: str) -> Install | str:
         return Install()
     product, version = label.split("-")
     try:
-        return get_server(product, version, _folder() / label)
+        return get_server(product, version, kept_folder() / label)
     except ServerError as error:
         return str(error)
 
 
-def _folder() -> Path:
+def kept_folder() -> Path:
     """Return where the tests keep installs: in the repository, if servers can get there."""
-    if "BENCHKIT_SERVERS" in os.environ:
-        return cache_folder()
+    if _GIVEN:
+        return Path(_GIVEN).absolute()
     kept = Path(__file__).resolve().parent.parent / ".cache" / "servers"
     try:
         kept.mkdir(parents=True, exist_ok=True)

@@ -29,7 +29,7 @@ from benchkit.record import ErrorCount, TransactionResult
 from benchkit.studyfile import EXAMPLE
 
 QUICKSTART = ROOT / "examples" / "flush_log.toml"
-COMMANDS = ["run", "plan", "ls", "show", "compare", "import", "doctor", "workloads"]
+COMMANDS = ["run", "plan", "ls", "show", "compare", "import", "verify", "doctor", "workloads"]
 WISHES = ("COLUMNS", "NO_COLOR", "FORCE_COLOR")
 COLOR = re.compile(r"\x1b\[[0-9;]*3[0-7]")
 
@@ -376,7 +376,7 @@ def test_mistake_is_one_line_on_stderr(cli, study, arguments, message):
     ("arguments", "message"),
     [
         (("rnu",), "unknown command 'rnu': did you mean 'run'?"),
-        (("plan",), "Missing argument 'STUDY.toml'"),
+        (("plan",), "give either a study file or --properties FILE"),
         (("compare",), "Missing argument 'DIR...'"),
         (("compare", "x", "--format", "pdf"), "'pdf' is not one of 'text', 'csv'"),
         (("--nonsense",), "No such option"),

@@ -6,8 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchkit.config import PRIVATE_DEFAULTS, RESERVED, Config, private_options
-from benchkit.errors import ConfigError
+from benchkit.config import (
+    PRIVATE_DEFAULTS,
+    RESERVED,
+    Config,
+    Provenance,
+    left_out,
+    private_options,
+)
+from benchkit.errors import ConfigError, StudyWarning
 
 LINE = st.text().filter(lambda text: not set(text) & set("\n\r\0"))
 
@@ -59,7 +66,9 @@ def test_bad_option_name_is_an_error(name):
         Config("base", {name: 1})
 
 
-@pytest.mark.parametrize("value", ["a\nb", "a\rb", "a\0b", float("nan"), float("inf"), [1], b"x"])
+@pytest.mark.parametrize(
+    "value", ["a\nb", "a\rb", "a\0b", float("nan"), float("inf"), [], [[1]], b"x"]
+)
 def test_bad_value_is_an_error_that_names_the_option(value):
     with pytest.raises(ConfigError, match="option max_connections cannot be"):
         Config("base", {"max_connections": value})
@@ -134,3 +143,71 @@ def test_private_server_listens_on_tcp_only_when_asked():
 def test_option_that_benchkit_owns_is_an_error(name):
     with pytest.raises(ConfigError, match=f"sets {name}, which .* {RESERVED[name][:10]}"):
         private_options(Config("base", {name: "x"}), port=None)
+
+
+def test_several_values_are_as_many_lines():
+    config = Config("base", {"plugin_load_add": ["a", "b"], "x": 1})
+    assert lines(config) == ["[mariadbd]", "plugin_load_add = a", "plugin_load_add = b", "x = 1"]
+    assert config.options["plugin_load_add"] == ("a", "b")
+
+
+# From option files
+
+
+@pytest.fixture
+def cnf(tmp_path):
+    def cnf(text: str, name: str = "my.cnf"):
+        path = tmp_path / name
+        path.write_text(text)
+        return path
+
+    return cnf
+
+
+def test_config_of_a_file_has_its_options_and_says_where_from(cnf):
+    path = cnf("[client]\nport=1\n[mysqld]\ninnodb-log-file-size=1G\n[mariadb-10.11]\nx=1\n")
+    config = Config.from_file(path, version="10.11.19-MariaDB")
+    assert config == Config("my", {"innodb_log_file_size": "1G", "x": "1"})
+    assert config.provenance == Provenance("FILE", path, (), "MariaDB", "10.11.19-MariaDB")
+
+
+def test_options_that_are_set_after_reading_are_remembered(cnf):
+    config = Config.from_file(cnf("[mysqld]\nx=1\ny=1\n"), "base").replace("other", y=2)
+    assert config == Config("other", {"x": "1", "y": 2})
+    assert config.provenance.changed == ("y",)
+    assert pickle.loads(pickle.dumps(config)).provenance == config.provenance
+
+
+def test_missing_include_is_a_warning(cnf):
+    with pytest.warns(StudyWarning, match="my.cnf:1: there is no folder .*no.d"):
+        Config.from_file(cnf("!includedir no.d\n[mysqld]\nx=1\n"))
+
+
+@pytest.mark.parametrize("line", ["a b = 1", "= 1", "--x = 1", 'x = "a\\nb"'])
+def test_line_that_is_no_option_is_named(cnf, line):
+    with pytest.raises(ConfigError, match=r"my\.cnf:3: .*(not an option name|cannot be)"):
+        Config.from_file(cnf(f"[mysqld]\nx=1\n{line}\n"))
+
+
+def test_private_server_leaves_the_places_of_a_file_alone(cnf):
+    path = cnf(
+        "[mysqld]\ndatadir=/data\nport=3306\nlog-bin=/data/mysql-bin\n"
+        "innodb_data_home_dir=/data\nsql_mode=\ngeneral_log_file=own.log\n"
+    )
+    config = Config.from_file(path)
+    options = private_options(config, port=None)
+    assert {"datadir", "port", "innodb_data_home_dir"}.isdisjoint(options)
+    assert (options["log_bin"], options["general_log_file"]) == ("mysql-bin", "own.log")
+    assert options["sql_mode"] == ""
+    assert left_out(config) == (
+        f"{path}: a private server has its own datadir=/data, innodb_data_home_dir=/data, "
+        "port=3306",
+        f"{path}: log_bin=/data/mysql-bin is in the private server's data directory",
+    )
+    assert config.options["datadir"] == "/data"  # what was asked for stays
+
+
+def test_place_that_a_script_sets_is_an_error_even_over_a_file(cnf):
+    config = Config.from_file(cnf("[mysqld]\nport=3306\n")).replace("x", port=3307)
+    with pytest.raises(ConfigError, match="sets port"):
+        private_options(config, port=None)

@@ -9,10 +9,10 @@ from benchkit.differences import (
     Work,
     differing_facts,
     differing_options,
-    normalise_option,
     reasons_against,
     unique_labels,
 )
+from benchkit.optionvalue import normalise_option
 
 
 def meant(name, value=None):

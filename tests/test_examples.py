@@ -1,12 +1,14 @@
 """The examples run: the first command of the README, twice, in a copy of the repository."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from installs import ALL, OTHERS, find_install, kept_folder
 from shortened import shorten
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -87,6 +89,55 @@ def test_missing_packages_are_named_for_apt_and_dnf(tmp_path):
         "libmariadb-dev libgsl-dev mariadb-server-core mariadb-client-core\n"
     ) in ran.stderr
     assert "dnf install gcc make python3.12 python3.12-devel pkgconf-pkg-config" in ran.stderr
+
+
+def run_at_tiny_scale(name, folder):
+    """Run an example with few rows, threads and transactions; return what it prints."""
+    for label in OTHERS:
+        find_install(label)
+    script = (ROOT / "examples" / name).read_text()
+    for pattern, replacement in (
+        (r"threads=\[[\d, ]+\]", "threads=[1, 3]"),
+        (r"iterations=\d+", "iterations=1"),
+        (r'duration="\d+s"', "transactions=12, duration=None"),
+        (r'warmup="\d+s"', "warmup=0"),
+        (r"\brows=[\d_]+", "rows=200"),
+        (r'"1G"', '"128M"'),
+    ):
+        script, replaced = re.subn(pattern, replacement, script)
+        assert replaced, pattern
+    ran = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "BENCHKIT_SERVERS": str(kept_folder())},
+        capture_output=True,
+        text=True,
+    )
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout
+
+
+def test_three_installs_are_reported_as_taf_does(tmp_path):
+    printed = run_at_tiny_scale("three_installs.py", tmp_path)
+    _, _, report = printed.partition("Comparison: TPS\n\n")
+    lines = [line.split("\t") for line in report.splitlines()]
+    names = [find_install(label).name for label in ALL]
+    assert lines[0] == ["Threads", *names]
+    assert [line[0] for line in lines[1:3]] == ["1", "3"]
+    assert all(float(cell) > 0 for line in lines[1:3] for cell in line[1:])
+    makers = next(line for line in lines if line[0] == "Database Maker")
+    assert makers[1:] == ["MariaDB", "MariaDB", "MySQL"]
+
+
+def test_two_products_are_compared_in_percent_over_eight_tests(tmp_path):
+    printed = run_at_tiny_scale("mariadb_mysql.py", tmp_path)
+    title, heads, _, *rows = printed.rstrip("\n").splitlines()
+    assert (title, heads.split()) == ("Number of threads", ["1", "3"])
+    assert printed.endswith("(MariaDB q/s / MySQL q/s * 100)\n\n")
+    cells = [row.split() for row in rows[:8]]
+    tests = ["delete", "insert", "oltp_complex_ro", "oltp_complex_rw"]
+    assert [cell[0] for cell in cells[:4]] == tests
+    assert all(float(value) > 0 for _, *values in cells for value in values)
 
 
 def test_readmes_notebook_describes_a_study():

@@ -2,6 +2,7 @@
 
 import os
 import platform
+import re
 import shutil
 import socket
 import struct
@@ -59,6 +60,7 @@ def test_product_and_version_are_known(label):
     install = find_install(label).check()
     assert install.product == PRODUCTS[label]
     assert install.version.startswith(VERSIONS.get(label, "1"))
+    assert re.fullmatch(r"(MariaDB|MySQL) \d+\.\d+\.\d+", install.name)
     assert repr(install) == f"<Install {install.product} {install.version} at {install.label}>"
 
 

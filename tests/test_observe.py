@@ -121,6 +121,13 @@ def test_client_cost_is_cpu_by_statement(record):
     assert record.metrics["client_cpu_us_per_statement"] == pytest.approx(expected_us)
 
 
+@pytest.mark.parametrize(("os_threads", "share"), [(1, 1.5), (2, 0.75), (64, 0.375)])
+def test_driver_is_busy_by_the_processors_that_its_threads_can_use(os_threads, share):
+    times = {"cpu_user_s": 1.0, "cpu_system_s": 2.0, "warmup_s": 0.5, "measured_s": 1.5}
+    result = {**times, "os_threads": os_threads}
+    assert observe.busy_share(result, processors=4) == pytest.approx(share)
+
+
 def run_driver(**options):
     return Driver(Program(bk.workloads.null().spec()), None, **options).run()
 

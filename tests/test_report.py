@@ -7,6 +7,7 @@ import json
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 import taf_writer
@@ -80,36 +81,59 @@ def test_stored_facts_are_those_of_the_original(stored, name):
             assert lines == original_tables(name)[found.title]
 
 
-def test_own_runs_have_the_facts_of_host_server_and_configuration(tmp_path):
+def store_own_runs(path: Path) -> StudyFolder:
+    """Store runs of two servers that differ in an option, the host and how they were started."""
     plan = Plan(servers=("base", "new"), threads=(4,))
     datasets = [{"server": server, "workload": WORKLOAD} for server in plan.servers]
-    folder = StudyFolder.create(tmp_path / "study", {"name": plan.name, "datasets": datasets})
-    env = folder.save_environment(
-        {"host": "bench", "cpu": "x", "cpu_count": 20, "kernel": "6.1", "ram_bytes": 2**31}
-    )
+    folder = StudyFolder.create(path, {"name": plan.name, "datasets": datasets})
+    machine = {"host": "bench", "cpu": "x", "cpu_count": 20, "kernel": "6.1", "ram_bytes": 2**31}
+    machine |= {"governor": None, "data_device": "sda", "data_file_system": "ext4"}
+    machine |= {"memory_limit_bytes": 2**31}
+    changes = {"base": {"thp": "always"}, "new": {"thp": "never", "governor": "powersave"}}
+    environments = {k: folder.save_environment({**machine, **v}) for k, v in changes.items()}
+    started = {"origin": "CLI", "source": "base.cnf", "run_file": "mariadb_2026_8_28_22_42_12.cnf"}
     for cell in plan.cells():
         flush = 1 if cell[0] == "base" else 2
         config = folder.save_config(f"[mariadbd]\ninnodb_flush_log_at_trx_commit = {flush}\n")
         record = replace(
             make_record(plan, *cell),
-            env_ref=env,
+            env_ref=environments[cell[0]],
             config_ref=config,
-            server={"product": "mariadb", "version": "11.8.6-MariaDB"},
+            server={
+                "product": "MariaDB",
+                "version": "11.8.6-MariaDB",
+                "install": "/home/me/mariadb-11.8.6-linux-systemd-x86_64",
+                "config": started if cell[0] == "base" else {},
+            },
             workload={"parameters": {"table_size": 1000, "storage_engine": "innodb"}},
         )
         save_run(folder, plan, record)
+    return folder
+
+
+def test_own_runs_have_the_facts_of_host_server_and_configuration(tmp_path):
+    folder = store_own_runs(tmp_path / "study")
     comparison = load(folder.path).compare("tps")
     report = comparison.table("taf")
     assert column(report, "Comparison: TPS", "new") == {"4": "432.000"}
     assert column(report, "System", "base") == {
-        "Host": "bench", "CPU": "x", "CPU Count": "20", "OS Kernel": "6.1", "RAM": "2.00 GB"
+        "Host": "bench", "CPU": "x", "CPU Count": "20", "OS Kernel": "6.1", "RAM": "2.00 GB",
+        "Disk": "sda, ext4"
     }  # fmt: skip
-    assert column(report, "Database", "new") == {
+    database = {
         "Database Maker": "mariadb",
         "Database Version": "11.8.6-MariaDB",
         "Engine": "innodb",
-        "Config Contents": "innodb_flush_log_at_trx_commit=2",
+        "Install Dir": "mariadb-11.8.6-linux-systemd-x86_64",
+        "DB Config Origin": "CLI",
+        "DB Config Source File": "base.cnf",
+        "DB Generated Config Run File": "mariadb_2026_8_28_22_42_12.cnf",
+        "Config Contents": "innodb_flush_log_at_trx_commit=1",
     }
+    missing = {name: "(missing)" for name in database if name.startswith("DB ")}
+    flush_2 = {"Config Contents": "innodb_flush_log_at_trx_commit=2"}
+    assert column(report, "Database", "base") == database
+    assert column(report, "Database", "new") == {**database, **missing, **flush_2}
     test = column(report, "Test", "base")
     assert test["Test Name"] == "oltp_point_select"
     assert (test["Duration"], test["Iterations"]) == ("3", "3")
@@ -118,7 +142,11 @@ def test_own_runs_have_the_facts_of_host_server_and_configuration(tmp_path):
     assert section(modern, "Options that differ").rows == (
         ("innodb_flush_log_at_trx_commit", "1", "2"),
     )
-    assert section(modern, "What else differs: none").rows == ()
+    assert section(modern, "What else differs").rows == (
+        ("DB Config Origin", "CLI", "(missing)"),
+        ("DB Config Source File", "base.cnf", "(missing)"),
+        ("Transparent huge pages", "always", "never"),
+    )
 
 
 def test_workloads_of_a_study_have_tables_of_their_own(tmp_path):

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from benchkit import workloads
-from benchkit.config import Config
+from benchkit.config import Config, Provenance
 from benchkit.errors import BenchkitError, ConfigError, StudyError, WorkloadError
 from benchkit.plan import Timing
 from benchkit.studyfile import EXAMPLE, PASSWORD_VARIABLE, default_folder, read_study
@@ -63,6 +63,25 @@ def test_example_is_the_study_of_the_quickstart():
     assert grid.workloads == (workloads.oltp_read_write(tables=2, rows=10_000),)
     assert (grid.threads, grid.iterations) == ((1, 4), 3)
     assert grid.timing == Timing(warmup_s=1.0, duration_s=5.0, transactions=0)
+
+
+def test_config_of_a_server_is_an_option_file_and_options_over_it(read, tmp_path):
+    (tmp_path / "my.cnf").write_text(
+        "[mysqld]\nx=1\ny=1\n[mariadb-10.11]\nz=1\n[mysqld-9.7]\nz=2\n"
+    )
+    study = read(HEAD + SERVER + 'config = "my.cnf"\noptions = { y = 2 }\n' + WORKLOAD)
+    (server,) = study.servers
+    version = server.install.version
+    expected = {"x": "1", "y": 2, **({"z": "1"} if version.startswith("10.11") else {})}
+    assert server.config == Config("a", expected)
+    assert server.config.provenance == Provenance(
+        "FILE", tmp_path / "my.cnf", (), "MariaDB", version, ("y",)
+    )
+
+
+def test_options_of_a_study_file_come_from_it(read, tmp_path):
+    (server,) = read(HEAD + SERVER + "options = { x = 1 }\n" + WORKLOAD).servers
+    assert server.config.provenance == Provenance("STUDY_FILE", tmp_path / "study.toml")
 
 
 def test_file_in_the_help_is_a_study(read):
@@ -223,7 +242,7 @@ def test_server_and_workload_need_names(message):
         (HEAD + SERVER + WORKLOAD.replace("read", "reed"), WorkloadError, "'oltp_read_write'?"),
         (HEAD + SERVER + WORKLOAD + "tabels = 2\n", WorkloadError, "did you mean 'tables'?"),
         (HEAD + SERVER + "options = { datadir = '/x' }\n" + WORKLOAD, ConfigError, "datadir"),
-        (HEAD + SERVER + "options = { a = [1] }\n" + WORKLOAD, ConfigError, r"cannot be \[1\]"),
+        (HEAD + SERVER + "options = { a = [[1]] }\n" + WORKLOAD, ConfigError, r"cannot be \[1\]"),
     ],
 )
 def test_what_a_value_may_be_is_said_by_whom_it_is_for(read, text, error, wanted):

@@ -9,13 +9,14 @@ import json
 import re
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchkit._core import Connection, Driver, Histogram, Program, draw, load
+from benchkit.checks import count_rows
 from benchkit.errors import DatabaseError, RunError
 from benchkit.hlog import format_header, format_line
 from benchkit.plan import PlannedRun
@@ -51,6 +52,8 @@ class Load:
         CHECKSUM TABLE of each table after the load.
     reused : bool
         True when an earlier run loaded it.
+    row_counts : dict of str to int
+        How many rows each table has after the load, as the server counts them.
     """
 
     database: str
@@ -58,6 +61,7 @@ class Load:
     seconds: float
     checksums: dict[str, str | None]
     reused: bool = False
+    row_counts: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +165,7 @@ def ensure_loaded(
     seconds = time.monotonic() - started
     with server.session(database) as admin:
         loaded = Load(database, order.rows, seconds, _checksums(admin, order))
+        loaded = replace(loaded, row_counts=count_rows(admin, loaded.checksums))
         _write_marker(admin, order.key, loaded)
     return loaded
 

@@ -19,6 +19,7 @@
 #include "sample.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -418,6 +419,51 @@ static void test_deadlocks_are_retried_across_reconnects(void)
     program_free(program);
 }
 
+static int build_contention(struct program *program, struct error *error)
+{
+    static const char *const names[] = {"worker"};
+    struct execute_step update = {.name = "update",
+                                  .sql = "UPDATE t SET b = b + 1 WHERE id = 1 + ? % 2",
+                                  .parameters = names,
+                                  .parameter_count = 1};
+
+    if (program_control(program, STATEMENT_BEGIN, error) ||
+        program_execute(program, &update, error))
+        return -1;
+    update.sql = "UPDATE t SET b = b + 1 WHERE id = 2 - ? % 2";
+    return program_execute(program, &update, error) ||
+           program_control(program, STATEMENT_COMMIT, error) ||
+           program_add_retry(program, 1213, error);
+}
+
+/* They wait for each other's locks all the time: a thread that waited with one of them
+ * would never come to the other. */
+static void test_workers_of_one_thread_do_not_wait_for_each_other(void)
+{
+    struct driver_options options = brief;
+    cpu_set_t all, one;
+    struct error error;
+    struct program *program = sample_program(build_contention, &error);
+    struct driver *driver;
+    struct driver_result result;
+
+    sched_getaffinity(0, sizeof all, &all);
+    CPU_ZERO(&one);
+    CPU_SET((size_t)sched_getcpu(), &one);
+    sched_setaffinity(0, sizeof one, &one);
+    options.endpoint = &server;
+    options.duration_ns = 0;
+    options.transactions = 500;
+    driver = make_driver(program, &options);
+    result = run(driver);
+    CHECK(result.os_threads == 1 && result.why == STOP_COUNT);
+    CHECK(result.outcomes[PHASE_MEASUREMENT][OUTCOME_COMMITTED] == 500);
+    check_rows(driver, &result);
+    driver_free(driver);
+    program_free(program);
+    sched_setaffinity(0, sizeof all, &all);
+}
+
 static void test_blocked_workers_are_cut_off(void)
 {
     struct driver_options options = brief;
@@ -442,6 +488,7 @@ static void run_with_server(void)
     RUN(test_several_threads_load_one_table);
     RUN(test_loader_may_be_freed_at_any_moment);
     RUN(test_deadlocks_are_retried_across_reconnects);
+    RUN(test_workers_of_one_thread_do_not_wait_for_each_other);
     RUN(test_blocked_workers_are_cut_off);
     command("DROP DATABASE " DATABASE);
 }

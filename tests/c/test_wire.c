@@ -56,7 +56,16 @@ static void answer(struct link *link, const char *payload, size_t length)
 
 static int query(struct link *link, const char *sql)
 {
-    return wire_query(&link->wire, sql, strlen(sql), &link->reply, &link->error);
+    if (wire_send_query(&link->wire, sql, strlen(sql), &link->error))
+        return -1;
+    return wire_receive(&link->wire, &link->reply, &link->error);
+}
+
+static int execute(struct link *link, struct wire_statement *statement)
+{
+    if (wire_send_execute(&link->wire, statement, &link->error))
+        return -1;
+    return wire_receive(&link->wire, &link->reply, &link->error);
 }
 
 static void test_query_is_one_packet_with_the_text(void)
@@ -85,7 +94,7 @@ static void test_execute_sends_types_once_and_values_each_time(void)
 
     link_open(&link, false);
     ANSWER(&link, "\0\3\0\2\0\0\0");
-    CHECK(!wire_execute(&link.wire, &statement, &link.reply, &link.error));
+    CHECK(!execute(&link, &statement));
     CHECK(read(link.ends[SERVER], sent, sizeof sent) == 34);
     CHECK(!memcmp(sent,
                   "\36\0\0\0\27\7\0\0\0\0\1\0\0\0" /* head */
@@ -95,7 +104,7 @@ static void test_execute_sends_types_once_and_values_each_time(void)
                   34));
     CHECK(link.reply.affected_rows == 3 && link.reply.found);
     ANSWER(&link, "\0\0\0\2\0\0\0");
-    CHECK(!wire_execute(&link.wire, &statement, &link.reply, &link.error));
+    CHECK(!execute(&link, &statement));
     CHECK(read(link.ends[SERVER], sent, sizeof sent) == 28);
     CHECK(!link.reply.found);
     link_close(&link);
@@ -324,6 +333,101 @@ static void test_closed_connection_is_a_loss(void)
     link_close(&link);
 }
 
+/* Packets as they come in, one by one. */
+static size_t put_packet(char *out, const char *payload, size_t length)
+{
+    out[0] = (char)length;
+    out[1] = (char)(length >> 8);
+    out[2] = (char)(length >> 16);
+    out[3] = 1;
+    memcpy(out + 4, payload, length);
+    return 4 + length;
+}
+
+#define PUT(out, text) put_packet(out, text, sizeof(text) - 1)
+
+/* Let `stream` come byte by byte: the reply must be there with the last one that
+ * matters, at `end`, and not before. */
+static int receive_in_pieces(struct link *link, const char *stream, size_t length,
+                             size_t end)
+{
+    int status = REPLY_INCOMPLETE;
+
+    link->wire.blocks = false;
+    CHECK(!wire_send_query(&link->wire, "CALL p()", 8, &link->error));
+    CHECK(wire_receive(&link->wire, &link->reply, &link->error) == REPLY_INCOMPLETE);
+    for (size_t i = 0; i < length; i++) {
+        CHECK(write(link->ends[SERVER], stream + i, 1) == 1);
+        if (i >= end)
+            continue;
+        CHECK(status == REPLY_INCOMPLETE);
+        status = wire_receive(&link->wire, &link->reply, &link->error);
+    }
+    return status;
+}
+
+static void test_reply_may_come_in_pieces_where_nobody_waits(void)
+{
+    static char stream[4096], row[700];
+    struct link link;
+    size_t length = PUT(stream, "\1\1");
+
+    length += PUT(stream + length, "column");
+    length += PUT(stream + length, "\376\0\0\2\0");
+    length += put_packet(stream + length, row, sizeof row);
+    length += PUT(stream + length, "\377\377\377\1\1\1\0\0\0\5stage");
+    length += PUT(stream + length, "\376\0\0\12\0"); /* more results */
+    length += PUT(stream + length, "\0\5\0\2\0\0\0");
+    link_open(&link, false);
+    CHECK(!receive_in_pieces(&link, stream, length, length));
+    CHECK(link.reply.has_result && link.reply.found);
+    link_close(&link);
+}
+
+static void test_error_may_come_in_pieces_where_nobody_waits(void)
+{
+    static char stream[4096], message[2000] = "\377\275\4#40001";
+    struct link link;
+    size_t length;
+
+    memset(message + 9, 'x', sizeof message - 9);
+    length = put_packet(stream, message, sizeof message);
+    link_open(&link, false);
+    /* With its head it is known; the rest is gone past before the next reply. */
+    CHECK(receive_in_pieces(&link, stream, length, 4 + 512) == -1);
+    CHECK(link.error.number == 1213);
+    length = PUT(stream, "\0\1\0\2\0\0\0");
+    CHECK(!receive_in_pieces(&link, stream, length, length));
+    CHECK(link.reply.affected_rows == 1);
+    link_close(&link);
+}
+
+/* A message of the full length goes on in further packets, until one is shorter. */
+static void test_message_of_several_packets_is_one(void)
+{
+    static char full[4 + 0xffffff] = "\377\377\377";
+    struct link link;
+    size_t written = 0;
+
+    link_open(&link, false);
+    link.wire.blocks = false;
+    CHECK(!wire_send_query(&link.wire, "SELECT", 6, &link.error));
+    ANSWER(&link, "\1\0");
+    ANSWER(&link, "\376\0\0\2\0");
+    while (written < sizeof full) {
+        ssize_t more = send(link.ends[SERVER], full + written, sizeof full - written,
+                            MSG_DONTWAIT);
+        if (more > 0)
+            written += (size_t)more;
+        CHECK(wire_receive(&link.wire, &link.reply, &link.error) == REPLY_INCOMPLETE);
+    }
+    ANSWER(&link, "");
+    ANSWER(&link, "\376\0\0\2\0");
+    CHECK(!wire_receive(&link.wire, &link.reply, &link.error));
+    CHECK(link.reply.found);
+    link_close(&link);
+}
+
 /* Whatever comes, the wire ends with a result or an error, and reads only its own
  * memory; the sanitizers watch. */
 static void test_random_bytes_do_no_harm(void)
@@ -367,6 +471,9 @@ int main(void)
     RUN(test_file_request_is_refused);
     RUN(test_rows_longer_than_the_input_buffer);
     RUN(test_closed_connection_is_a_loss);
+    RUN(test_reply_may_come_in_pieces_where_nobody_waits);
+    RUN(test_error_may_come_in_pieces_where_nobody_waits);
+    RUN(test_message_of_several_packets_is_one);
     RUN(test_random_bytes_do_no_harm);
     return REPORT();
 }

@@ -1,0 +1,212 @@
+"""Studies from properties files: what keys mean, and how mistakes in them are told."""
+
+import pytest
+from studies import connect_to, databases, small_study
+
+import benchkit as bk
+from benchkit.config import Config
+from benchkit.errors import ConfigError, StudyError, StudyWarning, WorkloadError
+from benchkit.plan import Timing
+
+SYSBENCH = """
+taf.test_suite=sysbench-lua
+taf.tests=OLTP_RO
+taf.threads=1,4
+taf.duration=5
+"""
+BLOCK = "[db_config_start]\n[mysqld]\nx = 1\n[db_config_end]\n"
+
+
+@pytest.fixture
+def study(tmp_path):
+    def study(text: str, **how: object) -> bk.Study:
+        path = tmp_path / "bench.properties"
+        path.write_text(text)
+        return bk.study_from_properties(path, **how)
+
+    return study
+
+
+def test_keys_of_sysbench_say_what_runs(study):
+    made = study(
+        SYSBENCH
+        + BLOCK
+        + 'taf.iterations=3\ntaf.comments="one more"\ntaf.test_case_tag=BASE\n'
+        "taf.include_warmup_iteration=true\ntaf.warmup_duration=7\n"
+        "sysbench_lua.number_of_tables=8\nsysbench_lua.number_of_rows=1000\n"
+        "sysbench_lua.range_size=50\nsysbench_lua.rand_seed=9\ntaf.unset=null\n".replace(
+            "taf.unset=null\n", "taf.pass=null\n"
+        )
+    )
+    assert (made.name, made.comment) == ("bench", "one more")
+    assert made.grid.workloads == (bk.workloads.oltp_read_only(tables=8, rows=1000, range_size=50),)
+    assert made.grid.timing == Timing(warmup_s=7.0, duration_s=5.0, transactions=0)
+    assert (made.grid.threads, made.grid.iterations, made.grid.seed) == ((1, 4), 3, 9)
+    assert made.servers[0].config == Config("BASE", {"x": "1"})
+
+
+def test_no_warmup_unless_it_is_asked_for(study):
+    assert study(SYSBENCH + "taf.warmup_duration=7\n").grid.timing.warmup_s == 0
+
+
+def test_request_based_runs_count_transactions(study):
+    timing = study(SYSBENCH + "taf.use_request_based=true\n").grid.timing
+    assert (timing.duration_s, timing.transactions) == (None, 5)
+
+
+def test_several_tests_are_as_many_workloads(study):
+    tests = study(SYSBENCH.replace("OLTP_RO", "POINT_SELECT, SELECT_SUM_RANGES,UPDATE_KEY"))
+    assert tests.grid.workloads == (
+        bk.workloads.oltp_point_select(),
+        bk.workloads.oltp_read_only(
+            point_selects=0, simple_ranges=0, order_ranges=0, distinct_ranges=0, sum_ranges=1
+        ),
+        bk.workloads.oltp_update_index(),
+    )
+
+
+# Where the options come from
+
+
+def provenance(made: bk.Study) -> tuple[str, str | None]:
+    found = made.servers[0].config.provenance
+    return found.origin, found.source and found.source.name
+
+
+def test_options_come_from_the_command_line_the_block_or_the_file(study, tmp_path):
+    (tmp_path / "own.cnf").write_text("[mysqld]\ny=1\n[mysqld-9.7]\ny=2\n")
+    named = SYSBENCH + "taf.db_config_file=./own.cnf\n"
+    file = study(named)
+    assert provenance(file) == ("USER_PROPERTIES_FILE", "own.cnf")
+    assert file.servers[0].config.options == {"y": "1"}
+    block = study(named + BLOCK)
+    assert provenance(block) == ("USER_PROPERTIES_INLINE_BLOCK", "bench.properties")
+    assert block.servers[0].config.options == {"x": "1"}
+    assert provenance(study(named + BLOCK, db_config_file=tmp_path / "own.cnf")) == (
+        "CLI",
+        "own.cnf",
+    )
+    assert provenance(study(SYSBENCH)) == ("PYTHON", None)
+
+
+def test_extra_arguments_are_options_over_those(study):
+    config = study(SYSBENCH + BLOCK + "taf.db_extra_args=--x=2 --log-bin\n").servers[0].config
+    assert config.options == {"x": "2", "log_bin": None}
+    assert config.provenance.changed == ("log_bin", "x")
+
+
+# Mistakes
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            SYSBENCH + "taf.thread=1\n",
+            "line 6: unknown key 'taf.thread': did you mean 'taf.threads'",
+        ),
+        (SYSBENCH + "frob\n", "bench.properties:6: 'frob' is no key=value"),
+        (
+            SYSBENCH + "taf.instances=2\ntaf.db_ssl_mode=require\n",
+            "instances=2 is not supported.*; .*ssl_mode",
+        ),
+        (
+            SYSBENCH.replace("sysbench-lua", "sysbench"),
+            ":2: unknown test suite 'sysbench': did you mean 'sysbench-lua'",
+        ),
+        (SYSBENCH.replace("OLTP_RO", "OLTP_R0"), ":3: unknown test 'OLTP_R0': did you mean 'OLTP_"),
+        (SYSBENCH.replace("1,4", "1;4"), ":4: taf.threads must be numbers, not '1;4'"),
+        (SYSBENCH.replace("taf.threads=1,4", ""), "taf.threads is not set"),
+        (SYSBENCH.replace("taf.duration=5", ""), "taf.duration is not set"),
+        (SYSBENCH.replace("=5", "=5x"), ":5: taf.duration must be a number, not '5x'"),
+        (SYSBENCH + "taf.action=generate-reports\n", ":6: unknown action 'generate-reports'"),
+        (SYSBENCH + "taf.include_warmup_iteration=maybe\n", ":6: .* must be true or false"),
+        (SYSBENCH + "taf.db_config_file=no.cnf\n", ":6: there is no option file .*no.cnf"),
+        (SYSBENCH + "taf.db_extra_args=x=1\n", ":6: taf.db_extra_args has 'x=1'"),
+        (SYSBENCH + "taf.database_iteration_mode=sometimes\n", ":6: unknown mode 'sometimes'"),
+    ],
+)
+def test_mistake_is_told_with_its_line(study, text, message):
+    with pytest.raises(StudyError, match=message):
+        study(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "message"),
+    [
+        (SYSBENCH + "sysbench_lua.number_of_rows=many\n", WorkloadError, "many"),
+        (SYSBENCH + "[db_config_start]\n[mysqld]\n= 1\n[db_config_end]\n", ConfigError, ":8: "),
+        (SYSBENCH.replace("1,4", "0"), StudyError, "threads must be an integer from 1"),
+    ],
+)
+def test_what_a_value_may_be_is_said_by_whom_it_is_for(study, text, error, message):
+    with pytest.raises(error, match=message):
+        study(text)
+
+
+def test_keys_without_effect_are_named_with_the_reason(study):
+    text = SYSBENCH + "taf.exec_sql_file_after_run_iter=x.sql\ntaf.verbose=true\ntaf.pass=hunter2\n"
+    with pytest.warns(StudyWarning) as told:
+        study(text + "hammerdb_tprocc.number_of_warehouses=5\n")
+    (message,) = [str(warning.message) for warning in told]
+    assert "taf.exec_sql_file_after_run_iter (benchkit runs no scripts" in message
+    assert "taf.verbose (" in message
+    assert "hammerdb_tprocc.number_of_warehouses (the test suite is sysbench-lua)" in message
+    assert "hunter2" not in message
+
+
+# The file that each run keeps
+
+
+def rerun(folder, record) -> bk.Study:
+    return bk.study_from_properties(folder / record.properties["ref"])
+
+
+def test_stored_file_makes_the_same_runs_again(tmp_path):
+    options = {"innodb_buffer_pool_size": "64M", "optimizer_switch": ["mrr=on", "index_merge=off"]}
+    options |= {"general_log": False, "log_bin": None, "init_connect": "SET @a = '#\"'"}
+    study = small_study(
+        [bk.Server(Config("odd one", options))],
+        workloads=[bk.workloads.oltp_read_only(rows=100, tables=2, skip_trx=True)],
+        threads=[1, 2],
+        seed=7,
+        order="sequential",
+        checks="full",
+    )
+    (dataset,) = study.run(tmp_path / "s", progress=False)
+    again = rerun(tmp_path / "s", dataset.records[0])
+    assert again.name == study.name
+    assert again.grid.workloads == study.grid.workloads
+    assert again.servers[0].config == study.servers[0].config
+    assert again.conditions == study.conditions
+    assert [run.id for run in again.plan()] == [run.id for run in study.plan()]
+    assert again.run(tmp_path / "s", progress=False) is not None  # nothing is left to do
+    assert len({record.properties["ref"] for record in dataset.records}) == 1
+
+
+def test_stored_file_of_a_running_server_holds_no_password(server, tmp_path):
+    server.query("CREATE USER pw@localhost IDENTIFIED BY 'hunter2'")
+    server.query("GRANT ALL ON *.* TO pw@localhost")
+    try:
+        place = server.endpoint["socket"]
+        running = bk.Server.connect(socket=place, user="pw", password="hunter2", name="there")
+        (dataset,) = small_study([running]).run(tmp_path / "s", progress=False)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("BENCHKIT_PASSWORD", "hunter2")
+            again = rerun(tmp_path / "s", dataset.records[0])
+        assert [run.id for run in again.plan()] == [r.id for r in dataset.records]
+        files = [path for path in (tmp_path / "s").rglob("*") if path.is_file()]
+        assert not any(b"hunter2" in path.read_bytes() for path in files)
+    finally:
+        server.query("DROP USER pw@localhost")
+    assert databases(server) == set()
+
+
+def test_workload_that_somebody_wrote_has_no_file(server, tmp_path):
+    own = bk.workloads.Workload(
+        identity="own:one",
+        transactions=(bk.workloads.Transaction("one", (bk.workloads.Execute("SELECT 1"),)),),
+    )
+    study = small_study([connect_to(server)], workloads=[own])
+    (dataset,) = study.run(tmp_path / "s", progress=False)
+    assert dataset.records[0].properties is None
