@@ -41,11 +41,12 @@ def describe_dataset(
     Returns
     -------
     str or None
-        None for a workload that somebody wrote: no file can say it.
+        None for a workload that somebody wrote, or a server with replicas: no file can say it.
     """
-    if not _is_named(run.workload):
+    if server.topology is not None or not _is_named(run.workload):
         return None
     settings = {**grid.settings(), **conditions}
+    del settings["iteration_mode"]
     head = (
         f"Study {study}: {run.setup.name}, {run.workload_label}",
         "Made by benchkit; `benchkit run --properties FILE` makes these runs again.",
@@ -56,6 +57,7 @@ def describe_dataset(
         "taf.tests": run.workload.identity,
         "taf.threads": ",".join(map(str, grid.threads)),
         "taf.iterations": str(grid.iterations),
+        "taf.database_iteration_mode": run.mode,
         "benchkit.study": study,
         "benchkit.server": run.setup.name,
         **_server_values(server),
