@@ -10,6 +10,7 @@ import textwrap
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from benchkit.execute import describe_failures
 from benchkit.formats import FORMATS
 from benchkit.importers.percent import CONVENTIONS
 from benchkit.importers.reading import FAMILIES, Order, import_files
+from benchkit.modes import MODES
 from benchkit.properties_study import study_from_properties
 from benchkit.report import STYLES
 from benchkit.results import load
@@ -44,6 +46,14 @@ def _warnings_as_lines() -> Iterator[None]:
         finally:
             for warning in caught:
                 report(f"warning: {warning.message}")
+
+
+_ITERATION_MODE = click.option(
+    "--iteration-mode",
+    type=click.Choice([*MODES]),
+    help="How each run finds server and data, whatever the file says.  [default: restart for "
+    "workloads that read, restore for those that write]",
+)
 
 
 _STUDY_FILE = verbatim("A study file:\n" + textwrap.indent(EXAMPLE, "  "))
@@ -90,9 +100,14 @@ def _describes_a_study(command: Callable[..., None]) -> Callable[..., None]:
         metavar="FILE",
         help="With --properties: the server's options, instead of those it says.",
     )
+    @_ITERATION_MODE
     @functools.wraps(command)
     def wrapped(
-        study_file: str | None, properties: str | None, db_config_file: str | None, **how: Any
+        study_file: str | None,
+        properties: str | None,
+        db_config_file: str | None,
+        iteration_mode: Any,
+        **how: Any,
     ) -> None:
         if (study_file is None) == (properties is None):
             raise click.UsageError("give either a study file or --properties FILE")
@@ -104,6 +119,8 @@ def _describes_a_study(command: Callable[..., None]) -> Callable[..., None]:
                 if properties
                 else read_study(str(study_file))
             )
+        if iteration_mode:
+            study = replace(study, iteration_mode=iteration_mode)
         command(study=study, **how)
 
     return wrapped

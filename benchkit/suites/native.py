@@ -8,9 +8,12 @@ database, or somebody else's, for its own.
 import json
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from benchkit._core import Connection, Driver, Histogram, Program, draw, load
 from benchkit.checks import count_rows
@@ -127,7 +130,9 @@ def _row_bytes(table: Table) -> float:
     return size * _PAGES_PER_ROW
 
 
-def ensure_loaded(server: Server, order: LoadOrder, on_rows: Callable[[int], None]) -> Load:
+def ensure_loaded(
+    server: Server, order: LoadOrder, on_rows: Callable[[int], None], *, anew: bool = False
+) -> Load:
     """Load the tables of a workload, unless they are there from an earlier load.
 
     Of a workload whose tables have parts, a load that was interrupted is gone on with.
@@ -139,6 +144,8 @@ def ensure_loaded(server: Server, order: LoadOrder, on_rows: Callable[[int], Non
     order : LoadOrder
     on_rows : callable
         Called with the number of rows that are there so far.
+    anew : bool
+        Load even what is there.
 
     Raises
     ------
@@ -153,7 +160,7 @@ def ensure_loaded(server: Server, order: LoadOrder, on_rows: Callable[[int], Non
         return _use_existing(server, order)
     with server.session() as admin:
         marker = _read_marker(admin, database)
-        if marker and marker.key == order.key and not order.workload.fresh_data:
+        if marker and marker.key == order.key and not anew:
             return replace(Load(**marker.facts), reused=True)
         if marker and marker.begun == order.key and parts.loads_in_parts(order.workload):
             _clear_unfinished(admin, order)
@@ -187,6 +194,13 @@ def _use_existing(server: Server, order: LoadOrder) -> Load:
         names = existing.procedure_names(workload)
         existing.check_schema(admin, workload.existing, warehouses, names)
         return Load(workload.existing, order.rows, 0.0, _checksums(admin, order), reused=True)
+
+
+def drop_load(server: Server, order: LoadOrder) -> None:
+    """Remove what there is of a load, which may not have ended."""
+    with server.session() as admin:
+        if _read_marker(admin, order.database) is not None:
+            _drop(admin, order.database)
 
 
 def drop_data(server: Server, data_id: str) -> None:
@@ -315,11 +329,21 @@ class NativeRun:
     run : PlannedRun
     on_row : callable
         Called with every interval's row as it ends.
+
+    Attributes
+    ----------
+    sample : callable or None
+        Called as every interval ends; returns values for columns beside those of the row, the
+        same ones each time. What it raises ends the run.
+    samples : list of dict
+        What it returned.
     """
 
     def __init__(self, run: PlannedRun, on_row: Callable[[Row], None]) -> None:
         self._run = run
         self._on_row = on_row
+        self.sample: Callable[[], Row] | None = None
+        self.samples: list[Row] = []
         self._log: list[str] = [format_header(time.time())]
         self._driver: Driver | None = None
 
@@ -332,6 +356,11 @@ class NativeRun:
     def result(self) -> dict[str, Any] | None:
         """What the driver measured; None before it has ended."""
         return self._driver.result() if self._driver else None
+
+    @property
+    def needs_server(self) -> bool:
+        """Whether the workload talks to a server at all."""
+        return Program(self._run.workload.spec(), seed=self._run.seed).needs_server
 
     @property
     def start_ns(self) -> int | None:
@@ -371,4 +400,21 @@ class NativeRun:
         begin_s = row["time_s"] - row["elapsed_s"]
         for tag, histogram in histograms:
             self._log.append(format_line(tag, begin_s, row["elapsed_s"], histogram))
+        if self.sample is not None:
+            self.samples.append(self.sample())
         self._on_row(row)
+
+
+def add_columns(rows: NDArray[np.void], samples: Sequence[Row]) -> NDArray[np.void]:
+    """Return a table of intervals with what was sampled as each ended; NaN where nothing was."""
+    names = list(samples[0]) if samples else []
+    known = rows.dtype.names or ()
+    fields = [(name, rows.dtype[name]) for name in known] + [(name, "<f8") for name in names]
+    wide = np.zeros(len(rows), fields)
+    for name in known:
+        wide[name] = rows[name]
+    for name in names:
+        values = [sample[name] for sample in samples[: len(rows)]]
+        wide[name] = np.nan
+        wide[name][: len(values)] = values
+    return wide

@@ -1,0 +1,26 @@
+"""What InnoDB's doublewrite buffer costs.
+
+Two setups that differ in one option. Every run begins with the same data, restored from an
+image. Run it again: what is stored is not measured again.
+"""
+
+import benchkit as bk
+
+baseline = bk.Config("baseline", {"innodb_buffer_pool_size": "256M", "innodb_doublewrite": 1})
+off = baseline.replace("doublewrite-off", innodb_doublewrite=0)
+
+study = bk.Study(
+    "doublewrite",
+    servers=[bk.Server(baseline), bk.Server(off)],
+    workloads=[bk.workloads.oltp_read_write(tables=1, rows=100_000)],
+    threads=[4],
+    iterations=3,
+    duration="5s",
+    warmup="2s",
+)
+print(study.plan(), end="\n\n", flush=True)
+results = study.run("results/doublewrite")
+
+comparison = results.compare("tps", baseline="baseline")
+print(comparison.table("taf").render("text"), end="\n\n")
+print(comparison)
