@@ -101,6 +101,8 @@ class Driver:
         drain_s: float = 30.0,
         transactions: int = 0,
     ) -> Driver: ...
+    @property
+    def start_ns(self) -> int | None: ...
     def run(
         self,
         on_interval: Callable[[dict[str, float], _TaggedHistograms], object] | None = None,

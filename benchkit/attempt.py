@@ -7,9 +7,15 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from benchkit import observe
+from benchkit.conditions import Conditions, Watchers
 from benchkit.plan import PlannedRun
 from benchkit.record import Factors, Json, RunRecord, Status
+from benchkit.store import array_bytes
+from benchkit.stored import MONITOR_FILE, PROFILE_FILE
 from benchkit.suites.native import Load, NativeRun
 from benchkit.version import get_version
 
@@ -32,6 +38,8 @@ class Attempt:
         Which measures it.
     load : Load or None
         The data it runs on.
+    watchers : Watchers
+        Who read server and host meanwhile, and what could not be done.
     before, after, variables : dict
         The server's status before and after the run, and its variables.
     """
@@ -39,6 +47,7 @@ class Attempt:
     run: PlannedRun
     native: NativeRun
     load: Load | None = None
+    watchers: Watchers = field(default_factory=Watchers)
     before: dict[str, str] = field(default_factory=dict)
     after: dict[str, str] = field(default_factory=dict)
     variables: dict[str, str] = field(default_factory=dict)
@@ -50,12 +59,30 @@ class Attempt:
         """What ``status.json`` holds."""
         return {"before": self.before, "after": self.after, "variables": self.variables}
 
+    def monitored(self) -> NDArray[np.void] | None:
+        """Return what server and host counted, row by row of the series; None if nothing was."""
+        result = self.native.result
+        if self.watchers.monitor is None or result is None:
+            return None
+        return self.watchers.monitor.table(result["rows"]["time_s"])
+
+    def more_files(self) -> dict[str, bytes]:
+        """Return the files of the run beside those that every run has."""
+        files = {}
+        table = self.monitored()
+        if table is not None:
+            files[MONITOR_FILE] = array_bytes(table)
+        if self.watchers.profile is not None and self.watchers.profile.folded:
+            files[PROFILE_FILE] = self.watchers.profile.folded.encode()
+        return files
+
 
 @dataclass(frozen=True, slots=True)
 class Origin:
     """Where a run was made: study, server, and what was stored about server and host."""
 
     study: str
+    conditions: Conditions
     server: Json
     config_ref: str | None
     env_ref: str | None
@@ -90,6 +117,7 @@ def make_record(
         env_ref=origin.env_ref,
         load=None if attempt.load is None else asdict(attempt.load),
         failure=failure,
+        conditions=origin.conditions.describe(),
         tool={"name": "benchkit", "version": get_version()},
         **_observations(attempt),
     )
@@ -113,7 +141,7 @@ def _observations(attempt: Attempt) -> dict[str, Any]:
     result = attempt.native.result
     if result is None:
         return {"measured_s": 0.0, "warmup_s": 0.0, "metrics": {}}
-    metrics = observe.compute_metrics(result)
+    metrics = observe.compute_metrics(result) | observe.compute_costs(result, attempt.monitored())
     if attempt.load is not None and not attempt.load.reused:
         metrics["load_rows_per_s"] = attempt.load.rows / attempt.load.seconds
     return {
@@ -146,4 +174,4 @@ def _warnings(attempt: Attempt, result: Mapping[str, Any]) -> tuple[str, ...]:
         warnings.append(
             f"the load driver itself used more than {_BUSY_SHARE:.0%} of this host's CPU"
         )
-    return tuple(warnings)
+    return (*warnings, *attempt.watchers.notes)

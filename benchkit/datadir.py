@@ -23,6 +23,7 @@ from pathlib import Path
 from benchkit.account import Account, check_reachable, give
 from benchkit.config import Value, render_options
 from benchkit.errors import ServerError
+from benchkit.placement import Cpus
 from benchkit.watchdog import Order, write_lock_state
 
 LOCK_NAME = "server.lock"
@@ -149,8 +150,8 @@ class ServerDirectory:
         """Take a folder whose initialisation is complete as the data directory."""
         folder.rename(self.data)
 
-    def order(self, argv: list[str]) -> Order:
-        """Return the order to run a program here, on behalf of this process.
+    def order(self, argv: list[str], cpus: Cpus = ()) -> Order:
+        """Return the order to run a program here, on behalf of this process, on some CPUs.
 
         The program shares the lock; the directory must be claimed.
         """
@@ -159,7 +160,9 @@ class ServerDirectory:
         account = None if user is None else (user.uid, user.gid, list(user.groups))
         remove = [str(path) for path in self._leftovers()]
         limit_s = 0.0 if self.temporary else _GONE_LIMIT_S
-        return Order(argv, str(self.path), os.getpid(), account, self._lock_fd, remove, limit_s)
+        return Order(
+            argv, str(self.path), os.getpid(), account, self._lock_fd, remove, limit_s, cpus
+        )
 
     def _leftovers(self) -> list[Path]:
         folders = [self.path] if self.temporary else []

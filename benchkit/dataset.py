@@ -7,7 +7,6 @@ are asked for. What a run did not measure is NaN. Which runs make up a dataset i
 """
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,54 +16,11 @@ from benchkit._core import Histogram
 from benchkit.errors import MetricError, unknown_name
 from benchkit.hlog import PHASE_PREFIX, merge_histograms
 from benchkit.metrics import METRICS, find_metric
-from benchkit.record import DRAIN, MEASUREMENT, SERIES_DTYPE, WARMUP, RunRecord, threads_text
+from benchkit.record import RunRecord, threads_text
+from benchkit.series import Column, find_column, phase_slice
 from benchkit.stored import StoredRun
 
 Floats = NDArray[np.float64]
-
-_PHASES = {
-    "warmup": (WARMUP, WARMUP),
-    "measurement": (MEASUREMENT, MEASUREMENT),
-    "drain": (DRAIN, DRAIN),
-    "all": (WARMUP, DRAIN),
-}
-
-_RATES = {
-    "tps": "committed",
-    "reads_per_s": "reads",
-    "writes_per_s": "writes",
-    "other_per_s": "other",
-    "errors_per_s": "errors",
-    "retries_per_s": "retries",
-}
-"""Metric -> the count of an interval that becomes it when divided by the interval's length."""
-
-_RESPONSES = {
-    "latency_mean": "response_mean_s",
-    "latency_p50": "response_p50_s",
-    "latency_p95": "response_p95_s",
-    "latency_p99": "response_p99_s",
-    "latency_max": "response_max_s",
-}
-
-
-def _count_executed(rows: NDArray[np.void]) -> NDArray[np.int64]:
-    """Return how many statements of each interval did what they should."""
-    done: NDArray[np.int64] = rows["statements"] - rows["errors"]
-    return done
-
-
-def _series_column(name: str) -> Callable[[NDArray[np.void]], NDArray[Any]]:
-    """Return how to compute a metric, or take a raw field, from interval rows."""
-    if name == "qps":
-        return lambda rows: _count_executed(rows) / rows["elapsed_s"]
-    if name in _RATES:
-        return lambda rows: rows[_RATES[name]] / rows["elapsed_s"]
-    field = _RESPONSES.get(name, name)
-    fields = SERIES_DTYPE.names or ()
-    if field not in fields:
-        raise MetricError(unknown_name("series", name, ["qps", *_RATES, *_RESPONSES, *fields]))
-    return lambda rows: rows[field]
 
 
 class Dataset:
@@ -158,8 +114,11 @@ class Dataset:
         Parameters
         ----------
         metric : str
-            Such as ``"tps"`` or ``"latency_p95"``, or a field of ``series.npy`` such as
-            ``"time_s"``.
+            Such as ``"tps"`` or ``"latency_p95"``; a field of ``series.npy`` such as
+            ``"time_s"``; or what the server and the host counted, such as
+            ``"innodb_data_fsyncs"``, ``"threads_running"`` or ``"server_cpu_s"``: growth in the
+            interval, or value at its end where it goes up and down. ``_per_s`` after a
+            counter's name divides by the interval's length.
         threads : int, optional
             May be left out where the dataset has one thread count only.
         iteration : int, optional
@@ -179,18 +138,19 @@ class Dataset:
         MetricError
             If there is no such metric, thread count, iteration or phase.
         """
-        column = _series_column(metric)
+        column = find_column(metric, self.runs)
         count = self._one_thread_count(threads)
         if iteration is not None:
-            return column(_phase_rows(self._run(count, iteration), phase))
+            run = self._run(count, iteration)
+            return column(run, phase_slice(run, phase))
         return self._padded(column, count, phase)
 
-    def _padded(
-        self, column: Callable[[NDArray[np.void]], NDArray[Any]], threads: int, phase: str
-    ) -> Floats:
+    def _padded(self, column: Column, threads: int, phase: str) -> Floats:
         """Return the series of every iteration as rows of one length."""
         runs = [self._runs.get((threads, iteration)) for iteration in self.iterations.tolist()]
-        rows = [np.empty(0) if run is None else column(_phase_rows(run, phase)) for run in runs]
+        rows = [
+            np.empty(0) if run is None else column(run, phase_slice(run, phase)) for run in runs
+        ]
         padded = np.full((len(rows), max(len(row) for row in rows)), np.nan)
         for target, row in zip(padded, rows, strict=True):
             target[: len(row)] = row
@@ -288,14 +248,3 @@ class Dataset:
 
 def _cell(run: StoredRun) -> tuple[int, int]:
     return run.record.factors.threads, run.record.factors.iteration
-
-
-def _phase_rows(run: StoredRun, phase: str) -> NDArray[np.void]:
-    """Return a slice of a run's series; phases follow one another, so it is a view."""
-    if phase not in _PHASES:
-        raise MetricError(unknown_name("phase", phase, _PHASES))
-    rows = run.series()
-    first, last = _PHASES[phase]
-    start = np.searchsorted(rows["phase"], first, side="left")
-    stop = np.searchsorted(rows["phase"], last, side="right")
-    return rows[start:stop]

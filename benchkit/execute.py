@@ -18,8 +18,10 @@ import numpy as np
 
 from benchkit import host
 from benchkit.attempt import Attempt, Origin, make_record
+from benchkit.conditions import Conditions, surrounded
 from benchkit.errors import BenchkitError, DatabaseError, RunError, ServerError, StudyWarning
 from benchkit.home import make_home, remove_abandoned, remove_home
+from benchkit.placement import placed_on
 from benchkit.plan import Plan, PlannedRun
 from benchkit.preflight import check_server, check_space
 from benchkit.progress import Progress, make_progress
@@ -63,12 +65,14 @@ class Hosting:
     data_id : str
         Tells the study's databases from those of others.
     loader_threads : int
+    conditions : Conditions
     """
 
     servers: Mapping[str, Server]
     home: Path
     data_id: str
     loader_threads: int
+    conditions: Conditions = Conditions()
 
 
 def execute(
@@ -241,7 +245,13 @@ class _Bench:
         if result["error"]:
             return self._fail(attempt, _run_error(result["error"]))
         record = self._record(attempt, "complete")
-        self.folder.save_run(record, result["rows"], attempt.native.log, attempt.server_status)
+        self.folder.save_run(
+            record,
+            result["rows"],
+            attempt.native.log,
+            attempt.server_status,
+            more=attempt.more_files(),
+        )
         self.bar.end_run(record.metrics)
         return None
 
@@ -285,12 +295,21 @@ class _Bench:
         if attempt.run.workload.tables:
             self.bar.show_step("loading")
             order = _order_load(self.plan, self.hosting, attempt.run.workload)
-            attempt.load = ensure_loaded(server, order, self._show_load(order))
+            with placed_on(self.hosting.conditions.load_cpus):
+                attempt.load = ensure_loaded(server, order, self._show_load(order))
             database = attempt.load.database
         self.bar.show_step("connecting")
         attempt.variables = server.variables()
         attempt.before = server.status()
-        result = attempt.native.measure(server, database)
+        native = attempt.native
+        with surrounded(
+            self.hosting.conditions,
+            server,
+            attempt.run.timing,
+            lambda: native.start_ns,
+            attempt.watchers,
+        ):
+            result = native.measure(server, database)
         if not result["error"]:
             attempt.after = server.status()
         return result
@@ -327,7 +346,12 @@ class _Bench:
         log_tail = self._current.read_log(LOG_LINES) if self._current else ""
         record = self._record(attempt, status, failure)
         return self.folder.save_failed(
-            record, rows, attempt.native.log, attempt.server_status, log_tail
+            record,
+            rows,
+            attempt.native.log,
+            attempt.server_status,
+            log_tail,
+            more=attempt.more_files(),
         )
 
     def _record(
@@ -335,7 +359,9 @@ class _Bench:
     ) -> RunRecord:
         server = self.hosting.servers[attempt.run.setup.name]
         config = self.folder.save_config(server.config.render()) if server.private else None
-        origin = Origin(self.plan.study, server.describe(), config, self._env_ref)
+        origin = Origin(
+            self.plan.study, self.hosting.conditions, server.describe(), config, self._env_ref
+        )
         return make_record(attempt, origin, status, failure)
 
 

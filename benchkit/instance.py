@@ -15,6 +15,7 @@ from benchkit.datadir import ServerDirectory, told_as_server_error
 from benchkit.errorlog import find_cause, find_unknown_option, read_tail
 from benchkit.errors import DatabaseError, ServerError
 from benchkit.install import Install
+from benchkit.placement import Cpus
 from benchkit.process import WatchedProcess
 from benchkit.watchdog import KILL, STOP
 
@@ -29,12 +30,13 @@ _INIT_LOG_LINES = 200
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """What to start: the server's name, its binaries, its options without file names."""
+    """What to start: the server's name, its binaries, its options without file names, where."""
 
     name: str
     install: Install
     options: dict[str, Value]
     limit_s: float
+    cpus: Cpus = ()
 
 
 class Instance:
@@ -139,7 +141,9 @@ class Instance:
         option_file = directory.write_options("server.cnf", options)
         self._log_start_byte = directory.error_log.stat().st_size
         command = [str(install.mariadbd), f"--defaults-file={option_file}"]
-        self._process = WatchedProcess.start(directory.order(command), directory.error_log)
+        self._process = WatchedProcess.start(
+            directory.order(command, self._launch.cpus), directory.error_log
+        )
         return self._await_answer(self._process)
 
     def _await_answer(self, process: WatchedProcess) -> str:

@@ -60,6 +60,16 @@ def _latency(name: str, which: str, description: str) -> Metric:
     return Metric(f"latency_{name}", "s", False, f"{which} response time", description)
 
 
+def _cost(name: str, unit: str, label: str, counted: str) -> Metric:
+    return Metric(
+        f"{name}_per_transaction",
+        unit,
+        False,
+        f"{label} per transaction",
+        f"{counted} in the measurement, divided by the transactions that committed.",
+    )
+
+
 _ALL = (
     Metric("tps", "transactions/s", True, "throughput", "Committed transactions per second."),
     Metric("qps", "statements/s", True, "statement rate", "Statements per second."),
@@ -89,6 +99,12 @@ _ALL = (
         "client CPU per statement",
         "User and system time of the worker threads, divided by the statements of all phases.",
     ),
+    _cost("fsyncs", "", "fsyncs", "InnoDB's fsync calls"),
+    _cost("log_bytes", "bytes", "redo log", "Bytes written to InnoDB's redo log"),
+    _cost("pages_written", "", "pages written", "Pages that InnoDB wrote"),
+    _cost("binlog_bytes", "bytes", "binary log", "Bytes written to the binary log"),
+    _cost("server_cpu_us", "us", "server CPU", "User and system time of the server's process"),
+    _cost("client_cpu_us", "us", "client CPU", "User and system time of the measuring process"),
     Metric("load_rows_per_s", "rows/s", True, "load rate", "Rows loaded into tables per second."),
     Metric("nopm", "orders/min", True, "new orders", "New orders that committed, per minute."),
     Metric(

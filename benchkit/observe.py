@@ -4,9 +4,13 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from benchkit._core import Histogram
 from benchkit.metrics import RESPONSE_PERCENTILES
 from benchkit.record import (
+    MEASUREMENT,
     Accounting,
     ErrorCount,
     Response,
@@ -15,6 +19,7 @@ from benchkit.record import (
 )
 
 _NS_PER_S = 1e9
+_SHORT_S = 0.5
 
 
 def observe_statements(result: Mapping[str, Any]) -> tuple[StatementResult, ...]:
@@ -109,6 +114,47 @@ def compute_metrics(result: Mapping[str, Any]) -> dict[str, float]:
             1e6 * (result["cpu_user_s"] + result["cpu_system_s"]),
             result["statements_in_all_phases"],
         ),
+    }
+
+
+_COSTS = {
+    # metric: (what is counted, factor to the metric's unit)
+    "fsyncs_per_transaction": ("innodb_data_fsyncs", 1.0),
+    "log_bytes_per_transaction": ("innodb_os_log_written", 1.0),
+    "pages_written_per_transaction": ("innodb_pages_written", 1.0),
+    "binlog_bytes_per_transaction": ("binlog_bytes_written", 1.0),
+    "server_cpu_us_per_transaction": ("server_cpu_s", 1e6),
+    "client_cpu_us_per_transaction": ("client_cpu_s", 1e6),
+}
+
+
+def compute_costs(
+    result: Mapping[str, Any], monitored: NDArray[np.void] | None
+) -> dict[str, float]:
+    """Return what a committed transaction cost server and host, on average.
+
+    Parameters
+    ----------
+    result : mapping
+        What the driver measured.
+    monitored : structured ndarray or None
+        What was counted, row by row of ``result["rows"]``.
+
+    Returns
+    -------
+    dict
+        Only what was counted: counters that did not move, or are not there, are left out;
+        all of them where the measurement was too short for readings to tell.
+    """
+    if monitored is None or result["measured_s"] < _SHORT_S:
+        return {}
+    rows = result["rows"]
+    measured = rows["phase"] == MEASUREMENT
+    committed = int(rows["committed"][measured].sum())
+    return {
+        metric: factor * float(monitored[name][measured].sum()) / committed
+        for metric, (name, factor) in _COSTS.items()
+        if committed and name in (monitored.dtype.names or ())
     }
 
 

@@ -37,11 +37,14 @@ class Setup:
         Of the rendered configuration.
     install : str or None
         The binaries, or where a running server is.
+    cpus : str
+        Where the server runs, such as ``"0-3"``; empty for anywhere.
     """
 
     name: str
     config_sha12: str
     install: str | None
+    cpus: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +95,7 @@ class PlannedRun:
             "transactions": self.timing.transactions,
             "warmup_s": self.timing.warmup_s,
             "seed": self.seed,
+            **({"cpus": self.setup.cpus} if self.setup.cpus else {}),
         }
 
     @property

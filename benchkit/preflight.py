@@ -66,16 +66,16 @@ def check_growth(plan: Plan, settings: Mapping[str, object], stored: Collection[
                 f"study {plan.study!r} was begun with {name} = {settings.get(name)!r}, now it is "
                 f"{value!r}: a study may grow, but its settings stay. Use another folder and name"
             )
-    setups = {s.name: (s.config_sha12, s.install) for s in plan.grid.setups}
+    setups = {s.name: (s.config_sha12, s.install, s.cpus) for s in plan.grid.setups}
     workloads = defaultdict(set)
     for run in plan:
         workloads[run.workload.identity].add(run.fingerprint)
     for identity in (record.identity for record in stored):
         server, workload = str(identity.get("server")), str(identity.get("workload"))
-        setup = (identity.get("config"), identity.get("install"))
+        setup = (identity.get("config"), identity.get("install"), identity.get("cpus", ""))
         if setups.get(server, setup) != setup:
             raise StudyError(
-                f"server {server!r} had another configuration or install when study "
+                f"server {server!r} had another configuration, install or cpus when study "
                 f"{plan.study!r} was begun: give the changed server another name"
             )
         fingerprints = workloads.get(workload)

@@ -187,6 +187,8 @@ class RunRecord:
         In the units of ``metrics.py``; NaN where a value is absent.
     config_ref, env_ref : str or None
         Paths inside the study's folder.
+    conditions : mapping
+        What was unusual around the run: load_cpus, drop_caches, profile.
     failure : mapping or None
         kind and message of what ended a run early.
     files : mapping
@@ -218,6 +220,7 @@ class RunRecord:
     env_ref: str | None = None
     load: Json | None = None
     client: Json = field(default_factory=dict)
+    conditions: Json = field(default_factory=dict)
     failure: Json | None = None
     files: Json = field(default_factory=dict)
     tool: Json = field(default_factory=dict)

@@ -7,6 +7,7 @@ up and goes down is in `instance`.
 import getpass
 import os
 import shutil
+from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -19,6 +20,7 @@ from benchkit.datadir import ServerDirectory
 from benchkit.errors import DatabaseError, ServerError
 from benchkit.install import Install, find_install
 from benchkit.instance import Instance, Launch
+from benchkit.placement import format_cpus, read_cpus
 
 
 class Endpoint(TypedDict, total=False):
@@ -51,11 +53,14 @@ class Server:
         this machine can then use the server: its root user has no password.
     start_limit_s : float
         How long initialisation, and then a start, may take.
+    cpus : str or iterable of int, optional
+        The CPUs that the server may use, such as ``"0-3"``; by default all of this process.
 
     Raises
     ------
     ConfigError
-        When the configuration sets an option that benchkit must own.
+        When the configuration sets an option that benchkit must own; when there are no such
+        CPUs.
     """
 
     def __init__(
@@ -65,6 +70,8 @@ class Server:
         directory: str | os.PathLike[str] | None = None,
         port: int | None = None,
         start_limit_s: float = 300.0,
+        *,
+        cpus: str | Iterable[int] | None = None,
     ) -> None:
         self.config = config
         self._options = private_options(config, port)
@@ -72,6 +79,7 @@ class Server:
         self._directory_path = None if directory is None else Path(directory).absolute()
         self._port = port
         self._start_limit_s = start_limit_s
+        self.cpus = read_cpus(f"server {config.name!r}", cpus)
         self._instance: Instance | None = None
         self._version: str | None = None
 
@@ -195,7 +203,7 @@ class Server:
             if self._directory_path is not None
             else ServerDirectory.make_temporary(account)
         )
-        launch = Launch(self.name, install, self._options, self._start_limit_s)
+        launch = Launch(self.name, install, self._options, self._start_limit_s, self.cpus)
         instance = Instance(launch, directory)
         self._version = instance.start()
         self._instance = instance
@@ -237,6 +245,7 @@ class Server:
             self._directory_path or directory,
             self._port,
             self._start_limit_s,
+            cpus=self.cpus or None,
         )
 
     def discard(self, placed: Path) -> None:
@@ -302,6 +311,7 @@ class Server:
             "socket": endpoint.get("socket"),
             "host": endpoint.get("host"),
             "port": endpoint.get("port") or None,
+            **({"cpus": format_cpus(self.cpus)} if self.cpus else {}),
         }
 
     def __enter__(self) -> Self:

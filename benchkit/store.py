@@ -5,7 +5,7 @@
     study.lock                locked while a process runs the study
     configs/<sha12>.cnf       rendered server configs, by content
     env/<sha12>.json          facts about hosts, by content
-    runs/<run id>/            run.json, series.npy, latency.hlog, status.json
+    runs/<run id>/            run.json, series.npy, latency.hlog, status.json, monitor.npy
     failed/<run id>.<n>/      attempts that did not finish, with server.log; never loaded
 
 A run is built in ``runs/.tmp-*``, every file synced, ``run.json`` last, and appears under its
@@ -25,6 +25,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import IO, Any, Self
 
 import numpy as np
@@ -192,7 +193,15 @@ class StudyFolder:
         file = self.path / "configs" / f"{sha12}.cnf"
         return file.read_text(encoding="utf-8") if file.is_file() else None
 
-    def save_run(self, record: RunRecord, series: NDArray[np.void], log: str, status: Json) -> Path:
+    def save_run(
+        self,
+        record: RunRecord,
+        series: NDArray[np.void],
+        log: str,
+        status: Json,
+        *,
+        more: Mapping[str, bytes] = MappingProxyType({}),
+    ) -> Path:
         """Store a complete run and return its folder.
 
         Parameters
@@ -205,6 +214,8 @@ class StudyFolder:
             The text of ``latency.hlog``.
         status : mapping
             The server's status before and after, and its variables.
+        more : mapping of str to bytes
+            Further files of the run, by name.
 
         Raises
         ------
@@ -217,7 +228,7 @@ class StudyFolder:
             raise StoreError(f"run {record.id} is {record.status}; only complete runs are results")
         if target.exists():
             raise StoreError(f"{target} exists already; a stored run never changes")
-        return _store_folder(target, record, _run_files(series, log, status))
+        return _store_folder(target, record, {**more, **_run_files(series, log, status)})
 
     def save_failed(
         self,
@@ -226,6 +237,8 @@ class StudyFolder:
         log: str,
         status: Json,
         server_log: str,
+        *,
+        more: Mapping[str, bytes] = MappingProxyType({}),
     ) -> Path:
         """Keep an attempt that did not finish, with the end of the server's error log.
 
@@ -235,8 +248,10 @@ class StudyFolder:
         attempt = 1
         while (folder / f"{record.id}.{attempt}").exists():
             attempt += 1
-        files = _run_files(series, log, status) | {
-            "server.log": server_log.encode(errors="surrogateescape")
+        files = {
+            **more,
+            **_run_files(series, log, status),
+            "server.log": server_log.encode(errors="surrogateescape"),
         }
         return _store_folder(folder / f"{record.id}.{attempt}", record, files)
 
@@ -349,13 +364,18 @@ def _json_bytes(value: Mapping[str, Any]) -> bytes:
 
 def _run_files(series: NDArray[np.void], log: str, status: Json) -> dict[str, bytes]:
     assert series.dtype.names == SERIES_DTYPE.names, f"a series of {series.dtype}"
-    array = io.BytesIO()
-    np.lib.format.write_array(array, series, version=(1, 0), allow_pickle=False)
     return {
-        "series.npy": array.getvalue(),
+        "series.npy": array_bytes(series),
         "latency.hlog": log.encode(),
         "status.json": _json_bytes(_as_json_object(status)),
     }
+
+
+def array_bytes(array: NDArray[np.void]) -> bytes:
+    """Return a structured array as the bytes of an ``.npy`` file."""
+    file = io.BytesIO()
+    np.lib.format.write_array(file, array, allow_pickle=False)
+    return file.getvalue()
 
 
 def _store_folder(target: Path, record: RunRecord, files: dict[str, bytes]) -> Path:

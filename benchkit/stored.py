@@ -16,6 +16,12 @@ from benchkit.hlog import HistogramLog
 from benchkit.hlog import parse as parse_log
 from benchkit.record import SERIES_DTYPE, RunRecord
 
+MONITOR_FILE = "monitor.npy"
+"""What server and host counted, a row for each of ``series.npy``; not every run has it."""
+
+PROFILE_FILE = "profile.folded"
+"""Stacks of the server's process, of a run that was profiled."""
+
 
 @dataclass(frozen=True, slots=True)
 class StoredRun:
@@ -33,16 +39,43 @@ class StoredRun:
             If the file is missing, truncated, or has other fields.
         """
         path = self._file("series.npy")
-        try:
-            rows = np.load(path, mmap_mode="r", allow_pickle=False)
-        except (ValueError, EOFError, OSError) as error:
-            raise StoreError(f"{path} is not a readable array: {error}") from error
+        rows = _read_array(path)
         missing = set(SERIES_DTYPE.names or ()) - set(rows.dtype.names or ())
         if missing:
             raise StoreError(f"{path} lacks the fields {', '.join(sorted(missing))}")
         if np.any(np.diff(rows["phase"]) < 0):
             raise StoreError(f"{path} has its phases out of order; they should never decrease")
-        return rows  # type: ignore[no-any-return]
+        return rows
+
+    def monitor_fields(self) -> tuple[str, ...]:
+        """Return what the server and the host were asked for; empty where nothing was."""
+        return self._monitor().dtype.names or ()
+
+    def monitored(self, name: str) -> NDArray[np.float64]:
+        """Return a column of what the server and the host counted, row by row of `series`.
+
+        All NaN where this run has no such column.
+
+        Raises
+        ------
+        StoreError
+            If the file is missing, truncated, or does not fit the series.
+        """
+        rows = self._monitor()
+        if name in (rows.dtype.names or ()):
+            return rows[name]
+        return np.full(len(self.series()), np.nan)
+
+    def _monitor(self) -> NDArray[np.void]:
+        if MONITOR_FILE not in self.record.files:
+            return np.empty(0, [])
+        path = self._file(MONITOR_FILE)
+        rows = _read_array(path)
+        if len(rows) != len(self.series()):
+            raise StoreError(
+                f"{path} has {len(rows)} rows; its run's series has {len(self.series())}"
+            )
+        return rows
 
     def log(self) -> HistogramLog:
         """Return the histograms of every interval; their counts are decoded when asked for.
@@ -57,6 +90,24 @@ class StoredRun:
             return parse_log(path.read_text(encoding="utf-8"))
         except (StoreError, UnicodeDecodeError, OSError) as error:
             raise StoreError(f"{path}: {error}") from error
+
+    def profile(self) -> dict[str, int]:
+        """Return folded stacks of the server and their samples; empty if none were taken.
+
+        Raises
+        ------
+        StoreError
+            If the file is missing, truncated or damaged.
+        """
+        if PROFILE_FILE not in self.record.files:
+            return {}
+        path = self._file(PROFILE_FILE)
+        try:
+            lines = path.read_text(encoding="utf-8").splitlines()
+            pairs = (line.rpartition(" ") for line in lines)
+            return {stack: int(samples) for stack, _, samples in pairs}
+        except (ValueError, OSError) as error:
+            raise StoreError(f"{path} is not a list of folded stacks: {error}") from error
 
     def status(self) -> dict[str, Any]:
         """Return the server's status before and after, and its variables."""
@@ -106,6 +157,14 @@ class StoredRun:
             change = "truncated" if found < written else "changed"
             raise StoreError(f"{path} is {change}: it has {found} bytes, {written} were written")
         return path
+
+
+def _read_array(path: Path) -> NDArray[np.void]:
+    """Return a read-only memory map of a structured array's file."""
+    try:
+        return np.load(path, mmap_mode="r", allow_pickle=False)  # type: ignore[no-any-return]
+    except (ValueError, EOFError, OSError) as error:
+        raise StoreError(f"{path} is not a readable array: {error}") from error
 
 
 def read_object(path: Path) -> dict[str, Any]:

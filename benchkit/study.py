@@ -12,9 +12,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, SupportsIndex
 
+from benchkit.conditions import Conditions
 from benchkit.errors import StudyError, unknown_name
 from benchkit.execute import Failure, Hosting, execute
 from benchkit.home import find_home, new_data_id, remove_home, server_folder
+from benchkit.placement import check_apart, format_cpus, read_cpus
 from benchkit.plan import ORDERS, Grid, Order, Plan, Setup, Timing, label_workloads, make_plan
 from benchkit.preflight import check_growth, check_plan
 from benchkit.server import Server
@@ -56,6 +58,18 @@ class Study:
         Decides the data, the order and what each worker draws.
     loader_threads : int, optional
         Connections that load tables; by default one for each CPU, at most 8.
+    monitor : bool
+        Read the server's status and the host's counters about once a second, for
+        ``ds.series`` and the costs per transaction.
+    profile : {"perf"}, optional
+        Sample the server's process during the measurement; a run's ``profile()`` has the
+        folded stacks. Where perf is absent or forbidden the runs carry a warning.
+    load_cpus : str or iterable of int, optional
+        The CPUs that load threads may use, such as ``"4-7"``; by default all of this
+        process. A server's are its own ``cpus``.
+    drop_caches : bool
+        Have the kernel forget its page cache before every run; where this user may not,
+        the runs carry a warning.
 
     Attributes
     ----------
@@ -66,6 +80,8 @@ class Study:
     ------
     StudyError
         When something is missing, twice, or out of range; the message says what is right.
+    ConfigError
+        When CPUs are not there, or those of a server overlap with the load threads'.
     """
 
     name: str
@@ -79,7 +95,12 @@ class Study:
     order: Order = "blocked"
     seed: int = 1
     loader_threads: int | None = None
+    monitor: bool = True
+    profile: str | None = None
+    load_cpus: str | Iterable[int] | None = None
+    drop_caches: bool = False
     grid: Grid = field(init=False)
+    conditions: Conditions = field(init=False)
 
     def __post_init__(self) -> None:
         _check_name(self.name)
@@ -96,7 +117,12 @@ class Study:
             order=self.order,
             seed=_integer("seed", self.seed, 0, 2**63 - 1),
         )
+        load_cpus = read_cpus("load_cpus", self.load_cpus)
+        for server in self.servers:
+            check_apart(f"server {server.name!r}", server.cpus, "the load threads", load_cpus)
+        conditions = Conditions(self.monitor, self.profile, load_cpus, self.drop_caches)
         object.__setattr__(self, "grid", grid)
+        object.__setattr__(self, "conditions", conditions)
         object.__setattr__(self, "servers", tuple(self.servers))
 
     def __repr__(self) -> str:
@@ -176,6 +202,7 @@ class Study:
             ],
             "threads": list(grid.threads),
             "iterations": grid.iterations,
+            "conditions": self.conditions.describe(),
             "tool": {"name": "benchkit", "version": get_version()},
         }
 
@@ -194,7 +221,7 @@ class Study:
             for setup, server in zip(self.grid.setups, self.servers, strict=True)
         }
         default = min(os.cpu_count() or 1, _LOADER_THREADS_MAX)
-        return Hosting(placed, home, data_id, self.loader_threads or default)
+        return Hosting(placed, home, data_id, self.loader_threads or default, self.conditions)
 
 
 def _check_name(name: str) -> None:
@@ -216,7 +243,9 @@ def _setups(servers: Sequence[Server]) -> tuple[Setup, ...]:
     directories = [server.directory for server in servers if server.directory]
     if len(set(directories)) < len(directories):
         raise StudyError("two servers have the same directory; each needs its own")
-    return tuple(Setup(s.name, s.config.sha12, s.install_label) for s in servers)
+    return tuple(
+        Setup(s.name, s.config.sha12, s.install_label, format_cpus(s.cpus)) for s in servers
+    )
 
 
 def _workloads(workloads: Sequence[Workload]) -> tuple[Workload, ...]:

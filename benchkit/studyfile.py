@@ -58,6 +58,7 @@ _KINDS: dict[str, Callable[[Any], bool]] = {
     "an integer": _is_integer,
     "an integer, or a list of them": lambda value: _is_integer(value) or isinstance(value, list),
     "a number of seconds, or a text": lambda value: isinstance(value, int | float | str),
+    "true or false": lambda value: isinstance(value, bool),
     "a table": lambda value: isinstance(value, dict),
     "tables": lambda value: (
         isinstance(value, list) and all(isinstance(item, dict) for item in value)
@@ -77,6 +78,10 @@ _STUDY_KEYS = {
     "order": "a text",
     "seed": "an integer",
     "loader_threads": "an integer",
+    "monitor": "true or false",
+    "profile": "a text",
+    "load_cpus": "a text",
+    "drop_caches": "true or false",
 }
 _NEEDED_KEYS = ("name", "servers", "workloads", "threads")
 
@@ -86,6 +91,7 @@ _SERVER_KEYS = {
     "install": "a text",
     "directory": "a text",
     "port": "an integer",
+    "cpus": "a text",
     "connect": "a table",
 }
 _CONNECT_KEYS = {"host": "a text", "port": "an integer", "socket": "a text", "user": "a text"}
@@ -186,6 +192,7 @@ def _make_server(file: _File, item: Table) -> Server:
         install=file.resolve(item.get("install")),
         directory=file.resolve(item.get("directory")),
         port=item.get("port"),
+        cpus=item.get("cpus"),
     )
 
 

@@ -19,6 +19,7 @@ import shutil
 import signal
 import sys
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import NamedTuple, NoReturn
 
@@ -41,7 +42,7 @@ class Order(NamedTuple):
     `account` is (uid, gid, groups) to drop to. `lock_fd` is the locked file of the server's
     directory; program and watchdog both keep it, so the lock lasts as long as either does.
     `gone_limit_s` is how long the program may take to end once its owner is gone; with 0 it
-    is killed at once.
+    is killed at once. `cpus` are those that the program may use; empty for all.
     """
 
     argv: list[str]
@@ -51,6 +52,7 @@ class Order(NamedTuple):
     lock_fd: int
     remove: list[str]
     gone_limit_s: float
+    cpus: Sequence[int] = ()
 
 
 def main() -> int:
@@ -100,6 +102,8 @@ def _become(order: Order, watchdog: int) -> NoReturn:
     os.dup2(_STDERR, _STDOUT)
     os.setpgid(0, 0)
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    if order.cpus:
+        os.sched_setaffinity(0, order.cpus)
     if order.account is not None:
         uid, gid, groups = order.account
         _raise_open_files()

@@ -266,6 +266,16 @@ void driver_stop(struct driver *driver)
     monitor_unlock(&driver->monitor);
 }
 
+int64_t driver_start_ns(struct driver *driver)
+{
+    int64_t start_ns;
+
+    monitor_lock(&driver->monitor);
+    start_ns = driver->state < STATE_RUNNING ? 0 : driver->schedule.start_ns;
+    monitor_unlock(&driver->monitor);
+    return start_ns;
+}
+
 static void interrupt_workers(struct driver *driver)
 {
     driver->interrupted = true;

@@ -70,6 +70,9 @@ enum driver_event driver_wait(struct driver *driver, int64_t timeout_ns,
  * for, at most until its connect timeout. */
 void driver_stop(struct driver *driver);
 
+/* When the warmup began, by clock_now_ns(); 0 before. From any thread. */
+int64_t driver_start_ns(struct driver *driver);
+
 /* Stop if running, wait for the threads, free everything. NULL is fine. */
 void driver_free(struct driver *driver);
 

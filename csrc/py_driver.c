@@ -235,6 +235,15 @@ static PyObject *driver_py_stop(struct py_driver *self, PyObject *Py_UNUSED(igno
     Py_RETURN_NONE;
 }
 
+static PyObject *driver_get_start_ns(struct py_driver *self, void *Py_UNUSED(closure))
+{
+    int64_t start_ns = driver_start_ns(self->driver);
+
+    if (!start_ns)
+        Py_RETURN_NONE;
+    return PyLong_FromLongLong(start_ns);
+}
+
 PyDoc_STRVAR(
     run_doc,
     "run($self, /, on_interval=None)\n--\n\n"
@@ -265,11 +274,15 @@ static PyMethodDef driver_methods[] = {
     {"stop", (PyCFunction)driver_py_stop, METH_NOARGS, stop_doc},
     {NULL, NULL, 0, NULL}};
 
-static PyType_Slot driver_slots[] = {{Py_tp_doc, (void *)driver_doc},
-                                     {Py_tp_new, driver_create},
-                                     {Py_tp_dealloc, driver_dealloc},
-                                     {Py_tp_methods, driver_methods},
-                                     {0, NULL}};
+static PyGetSetDef driver_attributes[] = {
+    {"start_ns", (getter)driver_get_start_ns, NULL,
+     "When the warmup began, on the clock of time.monotonic_ns(); None before.", NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
+
+static PyType_Slot driver_slots[] = {
+    {Py_tp_doc, (void *)driver_doc},   {Py_tp_new, driver_create},
+    {Py_tp_dealloc, driver_dealloc},   {Py_tp_methods, driver_methods},
+    {Py_tp_getset, driver_attributes}, {0, NULL}};
 
 PyType_Spec driver_spec = {
     .name = "benchkit._core.Driver",

@@ -283,6 +283,11 @@ class NativeRun:
         """What the driver measured; None before it has ended."""
         return self._driver.result() if self._driver else None
 
+    @property
+    def start_ns(self) -> int | None:
+        """When the warmup began, on the clock of ``time.monotonic_ns``; None before."""
+        return self._driver.start_ns if self._driver else None
+
     def measure(self, server: Server, database: str | None) -> dict[str, Any]:
         """Run to the end.
 

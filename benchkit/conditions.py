@@ -1,0 +1,95 @@
+"""What is done around every run of a study, whatever it measures: where, watched by whom.
+
+`surrounded` puts it around a measurement. What cannot be had is told as a note on the run; the
+run is as good without.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+
+from benchkit.errors import StudyError, unknown_name
+from benchkit.monitor import Monitor
+from benchkit.placement import Cpus, drop_page_cache, format_cpus, placed_on
+from benchkit.plan import Timing
+from benchkit.profile import PROFILERS, Profile
+from benchkit.server import Server
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """The conditions of a study's runs.
+
+    Parameters
+    ----------
+    monitor : bool
+        Read server and host about once a second.
+    profile : str or None
+        ``"perf"``: sample the server's process during the measurement.
+    load_cpus : tuple of int
+        Where the load threads run; empty for anywhere.
+    drop_caches : bool
+        Have the kernel forget the files it holds before every run.
+    """
+
+    monitor: bool = True
+    profile: str | None = None
+    load_cpus: Cpus = ()
+    drop_caches: bool = False
+
+    def __post_init__(self) -> None:
+        if self.profile is not None and self.profile not in PROFILERS:
+            raise StudyError(unknown_name("profiler", str(self.profile), PROFILERS))
+
+    def describe(self) -> dict[str, object]:
+        """Return what the record of a run says about them: only what is not as usual."""
+        said = {
+            "profile": self.profile,
+            "load_cpus": format_cpus(self.load_cpus),
+            "drop_caches": self.drop_caches,
+        }
+        return {name: value for name, value in said.items() if value}
+
+
+@dataclass(slots=True)
+class Watchers:
+    """Who watched a run, and what could not be done."""
+
+    monitor: Monitor | None = None
+    profile: Profile | None = None
+    notes: list[str] = field(default_factory=list)
+
+
+@contextmanager
+def surrounded(
+    conditions: Conditions,
+    server: Server,
+    timing: Timing,
+    start_ns: Callable[[], int | None],
+    watchers: Watchers,
+) -> Iterator[None]:
+    """Put a run under the conditions.
+
+    Parameters
+    ----------
+    conditions : Conditions
+    server : Server
+        Running.
+    timing : Timing
+    start_ns : callable
+        Returns when the run's warmup began, by ``time.monotonic_ns``; None before.
+    watchers : Watchers
+        Filled in here, so that what they saw is there even after an error.
+    """
+    if conditions.drop_caches:
+        problem = drop_page_cache()
+        watchers.notes.extend([problem] if problem else [])
+    with ExitStack() as stack:
+        if conditions.monitor:
+            watchers.monitor = stack.enter_context(Monitor(server, timing, start_ns))
+        if conditions.profile:
+            watchers.profile = stack.enter_context(Profile(server.pid, timing, start_ns))
+        with placed_on(conditions.load_cpus):
+            yield
+    if watchers.profile is not None and watchers.profile.problem:
+        watchers.notes.append(watchers.profile.problem)
