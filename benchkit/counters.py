@@ -84,7 +84,9 @@ def _read_cpu() -> Reading:
     times = psutil.cpu_times()
     # A guest's time is counted in user time already.
     return {
-        "host_cpu_s": times.user + times.nice + times.system + times.irq + times.softirq,
+        "host_cpu_user_s": times.user + times.nice,
+        "host_cpu_system_s": times.system,
+        "host_cpu_irq_s": times.irq + times.softirq,
         "host_cpu_idle_s": times.idle,
         "host_cpu_iowait_s": times.iowait,
         "host_cpu_steal_s": times.steal,
