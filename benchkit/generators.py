@@ -147,6 +147,14 @@ def pareto(low: int, high: int, h: float = 0.2, partitioned: bool = False) -> Ge
     return _generator("pareto", low=low, high=high, h=h, partitioned=partitioned)
 
 
+def exponential(mean: float, most: float = 10.0, whole: bool = False) -> Generator:
+    """Yield -ln(U) * mean, at most ``most`` means: pauses such as TPC-C's thinking times.
+
+    With ``whole``, what is drawn is rounded to a whole number.
+    """
+    return _generator("exponential", mean=float(mean), most=float(most), whole=whole)
+
+
 def zipfian(
     low: int,
     high: int,

@@ -42,6 +42,7 @@ struct statement {
     struct value **kept; /* registers for the first columns; as values */
     unsigned int kept_count;
     unsigned int column_count;
+    bool is_call;
     bool look_for_row;
 };
 
@@ -336,6 +337,7 @@ int connection_prepare(struct connection *connection, const struct statement_tex
     if (!statement)
         return error_set_memory(error);
     statement->connection = connection;
+    statement->is_call = text->is_call;
     statement->look_for_row = text->look_for_row || text->kept_count;
     if (connection->direct && can_be_direct(text))
         statement->wire = &connection->wire;
@@ -449,11 +451,24 @@ static int skip_rest(const struct statement *statement, struct error *error)
     return more > 0 ? set_statement_error(statement, error) : 0;
 }
 
+/* After a CALL the server takes a parameter for what an OUT parameter left in it: it
+ * must be told the types again, or reads the next execution's values as others. */
+static int forget_types(struct statement *statement, struct error *error)
+{
+    statement->direct.types_sent = false;
+    if (!statement->wire && statement->value_count &&
+        mysql_stmt_bind_param(statement->handle, statement->parameters))
+        return set_statement_error(statement, error);
+    return 0;
+}
+
 int statement_execute(struct statement *statement, struct reply *reply,
                       struct error *error)
 {
     MYSQL_STMT *handle = statement->handle;
 
+    if (statement->is_call && forget_types(statement, error))
+        return -1;
     if (statement->wire)
         return wire_execute(statement->wire, &statement->direct, reply, error);
     memset(reply, 0, sizeof *reply);

@@ -119,6 +119,11 @@ struct generator {
         } bell;       /* gaussian and special */
         double power; /* pareto */
         struct {
+            double mean;
+            double most; /* of what is drawn */
+            bool whole;
+        } exponential;
+        struct {
             double exponent;
             bool scrambled;
             double area_first; /* where the hat's integral starts and ends */

@@ -14,12 +14,12 @@ typedef void generator_settle_function(struct generator *generator);
 
 /* generator_number.c */
 generator_take_function integer_take, real_take, null_take, sequence_take,
-    gaussian_take, special_take, pareto_take, zipfian_take, nurand_take,
-    permutation_take;
+    gaussian_take, special_take, pareto_take, exponential_take, zipfian_take,
+    nurand_take, permutation_take;
 generator_settle_function special_settle, zipfian_settle, permutation_settle;
 generator_draw_function integer_draw, real_draw, null_draw, sequence_draw, uniform_draw,
-    remaining_draw, gaussian_draw, special_draw, pareto_draw, zipfian_draw, nurand_draw,
-    permutation_draw;
+    remaining_draw, gaussian_draw, special_draw, pareto_draw, exponential_draw,
+    zipfian_draw, nurand_draw, permutation_draw;
 
 /* generator_text.c */
 generator_take_function texts_take, last_name_take, alphanumeric_take, timestamp_take,

@@ -189,6 +189,27 @@ void pareto_draw(const struct generator *generator, struct rng *rng, uint64_t or
         out);
 }
 
+int exponential_take(struct generator *generator,
+                     const struct generator_argument *arguments, struct error *error)
+{
+    (void)error;
+    generator->of.exponential.mean = arguments[0].real;
+    generator->of.exponential.most = arguments[0].real * arguments[1].real;
+    generator->of.exponential.whole = arguments[2].integer;
+    return 0;
+}
+
+void exponential_draw(const struct generator *generator, struct rng *rng,
+                      uint64_t ordinal, struct value *out)
+{
+    double drawn = -log1p(-rng_uniform(rng)) * generator->of.exponential.mean;
+
+    (void)ordinal;
+    if (drawn > generator->of.exponential.most)
+        drawn = generator->of.exponential.most;
+    out->real = generator->of.exponential.whole ? round(drawn) : drawn;
+}
+
 /* The integral of x^-exponent from 1 to x, and its inverse; expm1 and log1p keep both
  * exact near exponent 1. */
 static double area(double x, double exponent)

@@ -12,6 +12,7 @@
 #include "program.h"
 #include "reply.h"
 #include "value.h"
+#include "worker_steps.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -225,17 +226,6 @@ static void draw(struct worker *worker, const struct instruction *instruction)
                    &worker->registers[instruction->a]);
 }
 
-/* An index with probability by weight; `cumulative` holds the weights summed up. */
-static uint32_t pick(struct worker *worker, const double *cumulative, uint32_t count)
-{
-    double point = rng_uniform(&worker->rng) * cumulative[count - 1];
-    uint32_t index = 0;
-
-    while (index + 1 < count && cumulative[index] <= point)
-        index++;
-    return index;
-}
-
 static void add(struct worker *worker, const struct instruction *instruction)
 {
     const struct value *source = &worker->registers[instruction->b];
@@ -249,7 +239,7 @@ static void add(struct worker *worker, const struct instruction *instruction)
 
 static uint32_t choose(struct worker *worker, const struct program_choice *choice)
 {
-    return choice->targets[pick(worker, choice->cumulative, choice->count)];
+    return choice->targets[worker_pick(worker, choice->cumulative, choice->count)];
 }
 
 /* The end of a loop's body: once more, unless that was the last time. Steps without
@@ -279,19 +269,25 @@ static enum progress step(struct worker *worker, uint32_t *here)
     case OP_ADD:
         add(worker, instruction);
         break;
+    case OP_CALCULATE:
+        worker_calculate(worker, instruction);
+        break;
     case OP_EXECUTE:
         return run_statement(worker, &program->statements[instruction->a]);
     case OP_APPEND_ROW:
         return append_row(worker, instruction->a);
     case OP_REPEAT:
-        worker->loops[instruction->a] = instruction->number;
-        if (!instruction->number)
+        worker->loops[instruction->a] = worker_times(worker, instruction);
+        if (worker->loops[instruction->a] <= 0)
             *here = instruction->b;
         break;
     case OP_NEXT:
         return next(worker, instruction, here);
     case OP_CHOOSE:
         *here = choose(worker, &program->choices[instruction->a]);
+        break;
+    case OP_IF:
+        *here = worker_branch(worker, instruction);
         break;
     case OP_JUMP:
         *here = instruction->b;
@@ -370,15 +366,11 @@ static bool reconnect_is_due(const struct worker *worker)
 }
 
 /* One transaction from its scheduled start to its record. */
-static void serve(struct worker *worker)
+static void serve(struct worker *worker, uint32_t index)
 {
-    const struct program *program = worker->program;
     int64_t begun_ns = worker->now_ns;
-    uint32_t index = 0;
     enum outcome outcome;
 
-    if (program->transaction_count > 1)
-        index = pick(worker, program->mix, program->transaction_count);
     recorder_scheduled(&worker->recorder);
     outcome = run_transaction(worker, index);
     if (worker->now_ns == begun_ns) /* no statement read the clock */
@@ -386,6 +378,22 @@ static void serve(struct worker *worker)
     recorder_transaction(&worker->recorder, current_phase(worker), index, outcome,
                          worker->now_ns - begun_ns);
     worker->since_connect++;
+}
+
+/* The next transaction, with the pauses around it. One whose keying the end of the run
+ * cuts short is not begun. */
+static void serve_next(struct worker *worker)
+{
+    uint32_t index = worker_next_transaction(worker);
+    const struct program_transaction *transaction =
+        &worker->program->transactions[index];
+
+    worker_pause(worker, transaction->keying);
+    if (transaction->keying != NO_GENERATOR && is_over(worker))
+        return;
+    serve(worker, index);
+    if (!worker->failed)
+        worker_pause(worker, transaction->thinking);
 }
 
 /* Send what is left in a batch, and once more after an error that asks for it: one that
@@ -447,12 +455,14 @@ void worker_run(struct worker *worker)
 {
     add_cpu_time(worker, -1);
     worker->now_ns = clock_now_ns();
+    if (worker->program->set_up_entry != NO_INSTRUCTION)
+        attempt(worker, worker->program->set_up_entry);
     while (!worker->failed && !is_over(worker) && take_turn(worker)) {
         if (reconnect_is_due(worker) && reconnect(worker)) {
             give_up(worker);
             break;
         }
-        serve(worker);
+        serve_next(worker);
     }
     if (!worker->failed)
         send_remaining_rows(worker);

@@ -27,27 +27,34 @@ from benchkit.workloads.oltp import (
 from benchkit.workloads.options import Option, Value
 from benchkit.workloads.steps import (
     Begin,
+    Calculate,
     Choose,
     Commit,
     Execute,
+    If,
     InsertRows,
     Let,
     Offset,
     Repeat,
     Rollback,
+    RolledBack,
 )
+from benchkit.workloads.tprocc import tprocc
 
 __all__ = [
     "Begin",
+    "Calculate",
     "Choose",
     "Commit",
     "Execute",
+    "If",
     "InsertRows",
     "Let",
     "Offset",
     "Option",
     "Repeat",
     "Rollback",
+    "RolledBack",
     "Rules",
     "Table",
     "Transaction",
@@ -70,6 +77,7 @@ __all__ = [
     "select_random_points",
     "select_random_ranges",
     "sysbench05",
+    "tprocc",
 ]
 
 _FACTORIES: dict[str, WorkloadFactory[Any]] = {
@@ -94,6 +102,7 @@ _FACTORIES: dict[str, WorkloadFactory[Any]] = {
         sysbench05.update_non_index,
         sysbench05.delete,
         sysbench05.insert,
+        tprocc,
         null,
     )
 }

@@ -18,7 +18,7 @@ from benchkit.errors import WorkloadError, unknown_name
 from benchkit.generators import Generator, timestamp
 from benchkit.workloads import check
 from benchkit.workloads.steps import (
-    BUILT_IN_REGISTER,
+    BUILT_IN_REGISTERS,
     HiddenRegisters,
     Step,
     leaves_open,
@@ -33,25 +33,45 @@ _SAMPLED_LINES = 1000
 
 @dataclass(frozen=True, slots=True)
 class Transaction:
-    """A named list of steps, chosen with probability proportional to its weight."""
+    """A named list of steps, chosen with probability proportional to its weight.
+
+    Parameters
+    ----------
+    name : str
+    steps : tuple of Step
+    weight : float
+    keying, thinking : Generator, optional
+        How many seconds a worker waits before and after each: a user's pauses, which are no part
+        of the response time. They draw numbers, as `exponential` and `constant` do.
+    """
 
     name: str
     steps: tuple[Step, ...]
     weight: float = 1.0
+    keying: Generator | None = None
+    thinking: Generator | None = None
 
     def __post_init__(self) -> None:
         owner = f"transaction {check.read_text('Transaction', 'name', self.name)!r}"
         object.__setattr__(self, "steps", read_steps(owner, self.steps))
         object.__setattr__(self, "weight", check.read_number(owner, "weight", self.weight))
+        for name in ("keying", "thinking"):
+            if not isinstance(getattr(self, name), Generator | None):
+                wanted = "a generator of seconds, or None"
+                check.refuse(owner, name, wanted, getattr(self, name))
         if leaves_open(self.steps):
             raise WorkloadError(f"{owner} has a Begin() but no Commit() or Rollback()")
-        written = {BUILT_IN_REGISTER, *written_registers(self.steps)}
-        for register in read_registers(self.steps):
-            if register not in written:
-                message = unknown_name("register", register, sorted(written))
-                raise WorkloadError(
-                    f"{owner}: {message}; Let and keep make registers, and constant() a fixed value"
-                )
+
+
+def _check_registers(owner: str, steps: tuple[Step, ...], set_up: set[str]) -> None:
+    """Raise where a step reads a register that neither a step nor the set-up gives a value."""
+    written = {*BUILT_IN_REGISTERS, *set_up, *written_registers(steps)}
+    for register in read_registers(steps):
+        if register not in written:
+            message = unknown_name("register", register, sorted(written))
+            raise WorkloadError(
+                f"{owner}: {message}; Let and keep make registers, and constant() a fixed value"
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +219,12 @@ class Workload:
         Statements that run once when all tables are loaded, in order: CREATE PROCEDURE, ANALYZE.
     database_options : str
         What follows the name in CREATE DATABASE, such as ``CHARACTER SET latin1``.
+    set_up : tuple of Step
+        Steps that each worker runs once, before its first transaction: they draw and compute
+        registers, which all its transactions then have, and execute nothing.
+    choice : {"weights", "deck"}
+        How the next transaction is chosen: drawn by weight, or from a shuffled deck in which each
+        lies as often as its weight (a whole number), so that the mix is exact.
     """
 
     identity: str
@@ -210,6 +236,8 @@ class Workload:
     parameters: tuple[tuple[str, object], ...] = ()
     routines: tuple[str, ...] = ()
     database_options: str = ""
+    set_up: tuple[Step, ...] = ()
+    choice: Literal["weights", "deck"] = "weights"
 
     def __post_init__(self) -> None:
         owner = f"workload {check.read_text('Workload', 'identity', self.identity)!r}"
@@ -229,12 +257,21 @@ class Workload:
         )
         object.__setattr__(self, "parameters", parameters)
         check.check_different(owner, "tables", [t.name for t in self.tables])
+        check.read_word(owner, "choice", self.choice, ("weights", "deck"))
+        object.__setattr__(self, "set_up", read_steps(f"{owner}: set_up", self.set_up))
+        self._check_registers(owner)
         if self.database_options:
             check.read_text(owner, "database_options", self.database_options)
         try:
             _core.Program(self.spec())
         except WorkloadError as error:
             raise WorkloadError(f"{owner}: {error}") from None
+
+    def _check_registers(self, owner: str) -> None:
+        _check_registers(f"the set-up of {owner}", self.set_up, set())
+        set_up = set(written_registers(self.set_up))
+        for transaction in self.transactions:
+            _check_registers(f"transaction {transaction.name!r}", transaction.steps, set_up)
 
     @property
     def name(self) -> str:
@@ -244,15 +281,23 @@ class Workload:
     def spec(self) -> dict[str, object]:
         """Return the plain form of the program that the C core reads."""
         hidden = HiddenRegisters()
+        set_up = plain_steps(self.set_up, hidden)
+        optional = {"set_up": set_up} if set_up else {}
         return {
-            "transactions": [
-                (t.name, float(t.weight), plain_steps(t.steps, hidden)) for t in self.transactions
-            ],
+            "transactions": [self._plain(t, hidden) for t in self.transactions],
             "session": list(self.session),
             "retry": list(self.rules.retry),
             "tolerate": list(self.rules.tolerate),
             "reconnect_every": self.rules.reconnect_every,
+            **optional,
+            **({"deck": True} if self.choice == "deck" else {}),
         }
+
+    def _plain(self, transaction: Transaction, hidden: HiddenRegisters) -> tuple[object, ...]:
+        t = transaction
+        pauses = [pause and pause.spec() for pause in (t.keying, t.thinking)]
+        steps = plain_steps(t.steps, hidden)
+        return (t.name, float(t.weight), steps, *(pauses if any(pauses) else ()))
 
     def tables_for(self, workers: int) -> "tuple[Table, ...]":
         """Return the tables with every count resolved to a number."""
