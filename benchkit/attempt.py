@@ -16,7 +16,8 @@ from benchkit.plan import PlannedRun
 from benchkit.record import Factors, Json, RunRecord, Status
 from benchkit.store import array_bytes
 from benchkit.stored import MONITOR_FILE, PROFILE_FILE
-from benchkit.suites.native import Load, NativeRun
+from benchkit.suites.native import Load, NativeRun, add_columns
+from benchkit.topology import lag_metrics
 from benchkit.version import get_version
 
 _BUSY_SHARE = 0.8  # of the host's CPU, from where on the driver itself is in the way
@@ -42,6 +43,12 @@ class Attempt:
         Who read server and host meanwhile, and what could not be done.
     before, after, variables : dict
         The server's status before and after the run, and its variables.
+    preparation : dict
+        How server and data were brought to where the run began.
+    replication : dict or None
+        Topology, and what became of it; None without replicas.
+    binlog_bytes : int or None
+        Written to the binary log by the run, its warmup included.
     """
 
     run: PlannedRun
@@ -51,6 +58,9 @@ class Attempt:
     before: dict[str, str] = field(default_factory=dict)
     after: dict[str, str] = field(default_factory=dict)
     variables: dict[str, str] = field(default_factory=dict)
+    preparation: dict[str, Any] = field(default_factory=dict)
+    replication: dict[str, Any] | None = None
+    binlog_bytes: int | None = None
     start_utc: str = field(default_factory=_utc_now)
     started_monotonic_ns: int = field(default_factory=time.monotonic_ns)
 
@@ -60,11 +70,13 @@ class Attempt:
         return {"before": self.before, "after": self.after, "variables": self.variables}
 
     def monitored(self) -> NDArray[np.void] | None:
-        """Return what server and host counted, row by row of the series; None if nothing was."""
-        result = self.native.result
-        if self.watchers.monitor is None or result is None:
+        """Return what was observed beside the series, row by row; None if nothing was."""
+        result, monitor = self.native.result, self.watchers.monitor
+        if result is None or (monitor is None and not self.native.samples):
             return None
-        return self.watchers.monitor.table(result["rows"]["time_s"])
+        ends_s = result["rows"]["time_s"]
+        table = np.zeros(len(ends_s), []) if monitor is None else monitor.table(ends_s)
+        return add_columns(table, self.native.samples)
 
     def more_files(self) -> dict[str, bytes]:
         """Return the files of the run beside those that every run has."""
@@ -117,6 +129,8 @@ def make_record(
         env_ref=origin.env_ref,
         load=None if attempt.load is None else asdict(attempt.load),
         failure=failure,
+        preparation=attempt.preparation or None,
+        replication=attempt.replication,
         conditions=origin.conditions.describe(),
         tool={"name": "benchkit", "version": get_version()},
         **_observations(attempt),
@@ -141,9 +155,17 @@ def _observations(attempt: Attempt) -> dict[str, Any]:
     result = attempt.native.result
     if result is None:
         return {"measured_s": 0.0, "warmup_s": 0.0, "metrics": {}}
-    metrics = observe.compute_metrics(result) | observe.compute_costs(result, attempt.monitored())
+    monitored = attempt.monitored()
+    metrics = observe.compute_metrics(result) | observe.compute_costs(result, monitored)
     if attempt.load is not None and not attempt.load.reused:
         metrics["load_rows_per_s"] = attempt.load.rows / attempt.load.seconds
+    metrics |= lag_metrics(result["rows"]["phase"], monitored)
+    if attempt.replication and "caught_up_s" in attempt.replication:
+        metrics["replica_catch_up"] = attempt.replication["caught_up_s"]
+    committed = result["accounting"]["committed"]
+    if attempt.binlog_bytes is not None and committed:
+        counted = attempt.binlog_bytes / committed
+        metrics.setdefault("binlog_bytes_per_transaction", counted)
     return {
         "measured_s": result["measured_s"],
         "warmup_s": result["warmup_s"],
@@ -159,7 +181,7 @@ def _observations(attempt: Attempt) -> dict[str, Any]:
 
 def _warnings(attempt: Attempt, result: Mapping[str, Any]) -> tuple[str, ...]:
     """Say what a reader of the numbers should know."""
-    warnings = []
+    warnings = list(attempt.watchers.notes)
     failed = sum(t["failed"] for t in result["transactions"])
     if not any(t["committed"] for t in result["transactions"]):
         warnings.append("no transaction was committed in the measurement")

@@ -9,17 +9,20 @@ import textwrap
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 
 from benchkit import doctor, inventory, terminal, views, workloads
+from benchkit.api import Study
 from benchkit.errors import BenchkitError, StoreError, StudyWarning, unknown_name
 from benchkit.execute import describe_failures
 from benchkit.formats import FORMATS
 from benchkit.importers.percent import CONVENTIONS
 from benchkit.importers.reading import FAMILIES, Order, import_files
+from benchkit.modes import MODES
 from benchkit.report import STYLES
 from benchkit.results import load
 from benchkit.store import open_run
@@ -83,6 +86,20 @@ def _verbatim(text: str) -> str:
     return "\n\n".join(f"\b\n{paragraph}" for paragraph in text.split("\n\n"))
 
 
+_ITERATION_MODE = click.option(
+    "--iteration-mode",
+    type=click.Choice([*MODES]),
+    help="How each run finds server and data, whatever the file says.  [default: restart for "
+    "workloads that read, restore for those that write]",
+)
+
+
+def _read_study(path: str, iteration_mode: Any) -> Study:
+    """Return the study of a file, in another iteration mode if one is given."""
+    study = read_study(path)
+    return replace(study, iteration_mode=iteration_mode) if iteration_mode else study
+
+
 _STUDY_FILE = _verbatim("A study file:\n" + textwrap.indent(EXAMPLE, "  "))
 
 
@@ -132,7 +149,8 @@ def main() -> None:
     is_flag=True,
     help="No progress: neither a bar nor, where there is no terminal, a line for each run.",
 )
-def run(study_file: str, output: Path | None, quiet: bool) -> None:
+@_ITERATION_MODE
+def run(study_file: str, output: Path | None, quiet: bool, iteration_mode: str | None) -> None:
     """Execute a study, and print the comparison.
 
     Each run is stored as it ends. After Ctrl-C, a crash or a failed run, the same command goes
@@ -142,7 +160,7 @@ def run(study_file: str, output: Path | None, quiet: bool) -> None:
     read from the environment variable BENCHKIT_PASSWORD. `benchkit workloads` lists what can be
     run.
     """
-    study = read_study(study_file)
+    study = _read_study(study_file, iteration_mode)
     folder = output or default_folder(study.name)
     if not quiet:
         planned = study.plan()
@@ -166,12 +184,13 @@ def run(study_file: str, output: Path | None, quiet: bool) -> None:
 
 @main.command(epilog=_examples("benchkit plan flush_log.toml"))
 @click.argument("study_file", metavar="STUDY.toml")
-def plan(study_file: str) -> None:
+@_ITERATION_MODE
+def plan(study_file: str, iteration_mode: str | None) -> None:
     """Show the runs of a study, and how long they take.
 
     Nothing runs, and nothing is written.
     """
-    terminal.draw(views.plan_view(read_study(study_file).plan()))
+    terminal.draw(views.plan_view(_read_study(study_file, iteration_mode).plan()))
 
 
 @main.command("ls", epilog=_examples("benchkit ls", "benchkit ls results/flush-log --runs"))

@@ -196,9 +196,7 @@ def _every_ten_seconds(
 def _system(run: StoredRun) -> Table:
     facts = run.environment()
     names = {"hostname": "host", "cpumodel": "cpu", "cpucount": "cpu_count", "os_name": "os"}
-    system = {
-        name: f"{facts[fact]}" for name, fact in names.items() if facts.get(fact) is not None
-    }
+    system = {name: f"{facts[fact]}" for name, fact in names.items() if facts.get(fact) is not None}
     if facts.get("ram_bytes"):
         system["memory"] = f"{facts['ram_bytes'] / 2**30:.1f} GB"
     return {"jobid": job_id(run.record), **system}

@@ -29,6 +29,7 @@ _SYSTEM = {
     "os_version": "OS Version",
     "kernel": "OS Kernel",
 }
+_COLD_MODES = ("restart", "restore")
 _TAG = "Test Case Tag"
 
 UNLIKE = "unlike work is compared: "
@@ -219,12 +220,18 @@ def _test_rows(dataset: Dataset) -> Iterator[tuple[str, str]]:
         "Transactions": identity.get("transactions"),
         "Warmup": identity.get("warmup_s"),
         "Iterations": len(dataset.iterations),
+        "Iteration Mode": _mode_text(identity.get("iteration_mode")),
+        "Replicas": identity.get("replicas"),
         "Threads": ", ".join(map(str, dataset.threads)),
         "Timestamp": min((r.time.get("start_utc") or "" for r in dataset.records), default=""),
     }
     yield from ((label, _number(value)) for label, value in values.items() if value)
     for name, value in sorted(record.workload.get("parameters", {}).items()):
         yield name.replace("_", " ").capitalize(), _number(value)
+
+
+def _mode_text(mode: str | None) -> str | None:
+    return f"{mode} (cold caches)" if mode in _COLD_MODES else mode
 
 
 def _number(value: object) -> str:

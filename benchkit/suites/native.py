@@ -8,9 +8,12 @@ database, or somebody else's, for its own.
 import json
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from benchkit._core import Connection, Driver, Histogram, Program, draw, load
 from benchkit.errors import DatabaseError, RunError
@@ -119,7 +122,9 @@ def _row_bytes(table: Table) -> float:
     return size * _PAGES_PER_ROW
 
 
-def ensure_loaded(server: Server, order: LoadOrder, on_rows: Callable[[int], None]) -> Load:
+def ensure_loaded(
+    server: Server, order: LoadOrder, on_rows: Callable[[int], None], *, anew: bool = False
+) -> Load:
     """Load the tables of a workload, unless they are there from an earlier load.
 
     Parameters
@@ -129,6 +134,8 @@ def ensure_loaded(server: Server, order: LoadOrder, on_rows: Callable[[int], Non
     order : LoadOrder
     on_rows : callable
         Called with the number of rows loaded so far.
+    anew : bool
+        Load even what is there.
 
     Raises
     ------
@@ -140,7 +147,7 @@ def ensure_loaded(server: Server, order: LoadOrder, on_rows: Callable[[int], Non
     database = order.database
     with server.session() as admin:
         marker = _read_marker(admin, database)
-        if marker and marker.key == order.key and not order.workload.fresh_data:
+        if marker and marker.key == order.key and not anew:
             return replace(Load(**marker.facts), reused=True)
         _make_tables(admin, order, drop=marker is not None)
     started = time.monotonic()
@@ -265,11 +272,21 @@ class NativeRun:
     run : PlannedRun
     on_row : callable
         Called with every interval's row as it ends.
+
+    Attributes
+    ----------
+    sample : callable or None
+        Called as every interval ends; returns values for columns beside those of the row, the
+        same ones each time. What it raises ends the run.
+    samples : list of dict
+        What it returned.
     """
 
     def __init__(self, run: PlannedRun, on_row: Callable[[Row], None]) -> None:
         self._run = run
         self._on_row = on_row
+        self.sample: Callable[[], Row] | None = None
+        self.samples: list[Row] = []
         self._log: list[str] = [format_header(time.time())]
         self._driver: Driver | None = None
 
@@ -282,6 +299,11 @@ class NativeRun:
     def result(self) -> dict[str, Any] | None:
         """What the driver measured; None before it has ended."""
         return self._driver.result() if self._driver else None
+
+    @property
+    def needs_server(self) -> bool:
+        """Whether the workload talks to a server at all."""
+        return Program(self._run.workload.spec(), seed=self._run.seed).needs_server
 
     @property
     def start_ns(self) -> int | None:
@@ -321,4 +343,21 @@ class NativeRun:
         begin_s = row["time_s"] - row["elapsed_s"]
         for tag, histogram in histograms:
             self._log.append(format_line(tag, begin_s, row["elapsed_s"], histogram))
+        if self.sample is not None:
+            self.samples.append(self.sample())
         self._on_row(row)
+
+
+def add_columns(rows: NDArray[np.void], samples: Sequence[Row]) -> NDArray[np.void]:
+    """Return a table of intervals with what was sampled as each ended; NaN where nothing was."""
+    names = list(samples[0]) if samples else []
+    known = rows.dtype.names or ()
+    fields = [(name, rows.dtype[name]) for name in known] + [(name, "<f8") for name in names]
+    wide = np.zeros(len(rows), fields)
+    for name in known:
+        wide[name] = rows[name]
+    for name in names:
+        values = [sample[name] for sample in samples[: len(rows)]]
+        wide[name] = np.nan
+        wide[name][: len(values)] = values
+    return wide

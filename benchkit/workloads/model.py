@@ -21,10 +21,12 @@ from benchkit.workloads.steps import (
     BUILT_IN_REGISTERS,
     HiddenRegisters,
     Step,
+    any_writes,
     leaves_open,
     plain_steps,
     read_registers,
     read_steps,
+    writes,
     written_registers,
 )
 
@@ -277,6 +279,11 @@ class Workload:
     def name(self) -> str:
         """The part of the identity after the personality."""
         return self.identity.rpartition(":")[2]
+
+    @property
+    def writes(self) -> bool:
+        """Whether a run may change what the tables hold; what it CALLs is taken to."""
+        return any(any_writes(t.steps) for t in self.transactions) or any(map(writes, self.session))
 
     def spec(self) -> dict[str, object]:
         """Return the plain form of the program that the C core reads."""

@@ -252,6 +252,13 @@ def _read_compared(value: object) -> int | str | Generator | None:
     return check.read_integer("If", "right", value)
 
 
+# Statements that leave the tables as they are. A CALL may do anything, so it writes.
+_READING = (
+    *("begin", "commit", "rollback", "start"),
+    *("select", "statement", "table", "values", "with"),
+    *("do", "explain", "help", "set", "show", "use"),
+)
+
 Step = Let | Execute | InsertRows | Begin | Commit | Rollback | RolledBack | Repeat | Choose | If
 
 
@@ -314,6 +321,19 @@ def _registers_of(source: Source) -> Iterator[str]:
         case Calculate(left, _, right):
             yield left
             yield from [right] if isinstance(right, str) else []
+
+
+def writes(statement: str) -> bool:
+    """Return whether a statement may change what tables hold."""
+    return check.first_word(statement) not in _READING
+
+
+def any_writes(steps: tuple[Step, ...]) -> bool:
+    """Return whether some step may change what tables hold."""
+    return any(
+        isinstance(step, InsertRows) or (isinstance(step, Execute) and writes(step.sql))
+        for step in all_steps(steps)
+    )
 
 
 def leaves_open(steps: tuple[Step, ...]) -> bool:
