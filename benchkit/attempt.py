@@ -158,7 +158,8 @@ def _observations(attempt: Attempt) -> dict[str, Any]:
     monitored = attempt.monitored()
     metrics = observe.compute_metrics(result) | observe.compute_costs(result, monitored)
     if attempt.load is not None and not attempt.load.reused:
-        metrics["load_rows_per_s"] = attempt.load.rows / attempt.load.seconds
+        rows = attempt.load.rows - attempt.load.rows_before
+        metrics["load_rows_per_s"] = rows / attempt.load.seconds
     metrics |= lag_metrics(result["rows"]["phase"], monitored)
     if attempt.replication and "caught_up_s" in attempt.replication:
         metrics["replica_catch_up"] = attempt.replication["caught_up_s"]

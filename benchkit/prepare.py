@@ -23,6 +23,7 @@ from benchkit.image import (
     take_image,
 )
 from benchkit.placement import placed_on
+from benchkit.progress import LoadMeter
 from benchkit.rest import await_rest
 from benchkit.server import Server
 from benchkit.suites.native import LoadOrder, drop_data, ensure_loaded
@@ -98,17 +99,15 @@ class Preparer:
             self.show_step("loading")
             order = self.order_load(workload)
             with placed_on(self.conditions.load_cpus):
-                attempt.load = ensure_loaded(server, order, self._show_load(order), anew=anew)
+                attempt.load = ensure_loaded(
+                    server, order, LoadMeter(order.rows, self.show_step), anew=anew
+                )
         if server.topology is None:
             return
         loaded = attempt.load is not None and not attempt.load.reused
         if not server.replicas or (loaded and server.topology.attach == "image"):
             self.show_step("making replicas")
             server.attach_replicas()
-
-    def _show_load(self, order: LoadOrder) -> Callable[[int], None]:
-        total = max(order.rows, 1)
-        return lambda rows: self.show_step(f"loading {rows / total:.0%}")
 
     def _restore(self, server: Server, attempt: Attempt) -> dict[str, Any]:
         """Put the data back from their image, taken if there is none; start the server."""

@@ -232,8 +232,10 @@ def test_kinds_and_python_constructors_name_the_same_parameters():
         generators.constant(1),
         generators.constant(1.0),
         generators.constant("a"),
-        generators.sequence(),
+        generators.null(),
+        generators.sequence(every=2, cycle=3),
         generators.uniform(1, 2),
+        generators.remaining(1, 2),
         generators.gaussian(1, 2),
         generators.special(1, 2),
         generators.pareto(1, 2),
@@ -245,6 +247,13 @@ def test_kinds_and_python_constructors_name_the_same_parameters():
         generators.alphanumeric(1, 2),
         generators.timestamp(),
         generators.choice(["a"]),
+        generators.decimal(1, 2, 1),
+        generators.digits(1, 2, 3),
+        generators.blocks((1, generators.null())),
+        generators.mix((1, generators.null())),
+        generators.joined(generators.constant("a")),
+        generators.splice(generators.constant("a"), "b", 1),
+        generators.shared("a", generators.null()),
     ]
     kinds = {kind["name"]: kind for kind in generator_kinds()}
     assert [generator.kind for generator in made] == list(kinds)

@@ -10,6 +10,7 @@ as far as can be told without a server.
 
 import hashlib
 import json
+import re
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -227,6 +228,9 @@ class Workload:
     choice : {"weights", "deck"}
         How the next transaction is chosen: drawn by weight, or from a shuffled deck in which each
         lies as often as its weight (a whole number), so that the mix is exact.
+    existing : str
+        A database that holds a TPROC-C schema already, to be used as it is: nothing is loaded,
+        and runs change it. Empty to load one's own.
     """
 
     identity: str
@@ -240,6 +244,7 @@ class Workload:
     database_options: str = ""
     set_up: tuple[Step, ...] = ()
     choice: Literal["weights", "deck"] = "weights"
+    existing: str = ""
 
     def __post_init__(self) -> None:
         owner = f"workload {check.read_text('Workload', 'identity', self.identity)!r}"
@@ -262,8 +267,10 @@ class Workload:
         check.read_word(owner, "choice", self.choice, ("weights", "deck"))
         object.__setattr__(self, "set_up", read_steps(f"{owner}: set_up", self.set_up))
         self._check_registers(owner)
-        if self.database_options:
-            check.read_text(owner, "database_options", self.database_options)
+        for name in ("database_options", "existing"):
+            if getattr(self, name):
+                check.read_text(owner, name, getattr(self, name))
+        self._check_existing(owner)
         try:
             _core.Program(self.spec())
         except WorkloadError as error:
@@ -274,6 +281,16 @@ class Workload:
         set_up = set(written_registers(self.set_up))
         for transaction in self.transactions:
             _check_registers(f"transaction {transaction.name!r}", transaction.steps, set_up)
+
+    def _check_existing(self, owner: str) -> None:
+        if not self.existing:
+            return
+        if not re.fullmatch(r"[A-Za-z0-9_$-]{1,64}", self.existing):
+            check.refuse(owner, "existing", "the name of a database", self.existing)
+        if "warehouse" not in (table.name for table in self.tables):
+            raise WorkloadError(f"{owner}: existing is for workloads on TPROC-C's tables")
+        if self.fresh_data:
+            raise WorkloadError(f"{owner}: fresh_data loads, so that existing cannot be used")
 
     @property
     def name(self) -> str:
@@ -314,8 +331,8 @@ class Workload:
         """Return a hash of all that this workload does, as 64 hexadecimal digits."""
         tables = [_table_spec(table) for table in self.tables]
         whole = [self.identity, self.spec(), tables, self.fresh_data]
-        if self.routines or self.database_options:
-            whole += [self.routines, self.database_options]
+        if self.routines or self.database_options or self.existing:
+            whole += [self.routines, self.database_options, self.existing]
         return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()
 
 
