@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from benchkit._core import Connection
+from benchkit.errors import InconsistentError
 from benchkit.workloads.condition import Condition, Moment
 
 _SHOWN = 3
@@ -64,6 +65,20 @@ def look_at(
         for condition in conditions
         if moment in condition.looked_at
     )
+
+
+def require(findings: Iterable[Finding], when: str) -> None:
+    """Raise InconsistentError where something that had to hold does not.
+
+    Parameters
+    ----------
+    findings : iterable of Finding
+    when : str
+        For the message: ``"after the load"``.
+    """
+    violated = [str(finding) for finding in findings if finding.violated]
+    if violated:
+        raise InconsistentError(f"the data are inconsistent {when}: {'; '.join(violated)}")
 
 
 def _find(admin: Connection, condition: Condition, *, required: bool) -> Finding:

@@ -8,7 +8,7 @@ another user's files) is left out, never 0.
 import os
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 
 import psutil
@@ -50,6 +50,18 @@ def read_status(admin: Connection) -> Reading:
         for name, value in pairs
         if value is not None and _NUMBER.fullmatch(value)
     }
+
+
+def read_numbers(admin: Connection, queries: Iterable[tuple[str, str]]) -> Reading:
+    """Return the numbers that some queries find, by the names they are given with.
+
+    Raises
+    ------
+    DatabaseError
+        When the server is gone, or refuses a query.
+    """
+    found = {name: admin.query(sql)[0][0] for name, sql in queries}
+    return {name: float(value) for name, value in found.items() if value is not None}
 
 
 class Host:

@@ -1,11 +1,11 @@
 """The twelve consistency conditions of TPC-C, clause 3.3.2, and which flavour keeps which.
 
-| condition      | ``spec``           | ``hammerdb6``                                              |
-|----------------|--------------------|------------------------------------------------------------|
-| 1 to 9         | after load and run | after load and run                                         |
-| 10             | after load and run | with HammerDB's signs: after the load; looked at after runs |
-| 11             | after the load     | after the load                                             |
-| 12             | after load and run | never: its payments do not add up c_ytd_payment            |
+| condition | ``spec``           | ``hammerdb6``                                    |
+|-----------|--------------------|--------------------------------------------------|
+| 1 to 9    | after load and run | after load and run                               |
+| 10        | after load and run | with HammerDB's signs, after the load            |
+| 11        | after the load     | after the load                                   |
+| 12        | after load and run | never: payments are not added to c_ytd_payment   |
 
 HammerDB adds payments to the balance that the specification takes from it, loads amounts for
 delivered orders instead of undelivered ones, and reads the balance without a lock before it
