@@ -8,7 +8,7 @@ of the measurement, without the warmup. What the run does not have is left out.
 import hashlib
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -38,20 +38,21 @@ _NS_PER_MS = 1e6
 _DATE = "%Y-%m-%d %H:%M:%S"
 
 Table = dict[str, Any]
+Made = str | Table | list[str]
 
 
-def export(run: StoredRun, form: str) -> str:
-    """Return a run as HammerDB would print it.
+def export(runs: StoredRun | Sequence[StoredRun], form: str) -> str:
+    """Return a run of TPROC-C, or several, as HammerDB would print them.
 
     Parameters
     ----------
-    run : StoredRun
-        Of TPROC-C.
+    runs : StoredRun, or a sequence of them
+        Only ``"summary"`` takes more than one.
     form : str
         ``"line"`` for the result line of its log, or what ``jobs <id> ...`` prints:
         ``"result"``, ``"timing"``, ``"tcount"``, ``"metrics"``, ``"system"``, ``"db"``, ``"bm"``,
         ``"dict"``, ``"status"``, ``"timestamp"``; ``"report"`` is the file of ``jobs <id> save``,
-        and ``"summary"`` the run's entry in ``jobs result``.
+        and ``"summary"`` that of ``jobs result``.
 
     Returns
     -------
@@ -65,13 +66,27 @@ def export(run: StoredRun, form: str) -> str:
     """
     if form not in _FORMS:
         raise MetricError(unknown_name("form", form, FORMS))
+    several = [runs] if isinstance(runs, StoredRun) else list(runs)
+    for run in several:
+        _check(run)
+    if form == "summary":
+        made: Made = {job: entry for run in several for job, entry in _summary(run).items()}
+    elif len(several) == 1:
+        made = _FORMS[form](several[0])
+    else:
+        raise MetricError(
+            f"form {form!r} is of one run, not of {len(several)}: name one by its folder; "
+            "'summary' takes many"
+        )
+    return made if isinstance(made, str) else json.dumps(made, indent=2) + "\n"
+
+
+def _check(run: StoredRun) -> None:
     if math.isnan(run.record.metrics.get("nopm", math.nan)):
         raise MetricError(
             f"run {run.record.id} of {run.record.factors.workload} has no NOPM: only runs of "
             "TPROC-C have HammerDB's forms"
         )
-    made = _FORMS[form](run)
-    return made if isinstance(made, str) else json.dumps(made, indent=2) + "\n"
 
 
 def job_id(record: RunRecord) -> str:
@@ -292,7 +307,7 @@ def _start(record: RunRecord) -> datetime:
     return datetime.fromisoformat(str(record.time["start_utc"])).astimezone(UTC)
 
 
-_FORMS: dict[str, Callable[[StoredRun], str | Table | list[str]]] = {
+_FORMS: dict[str, Callable[[StoredRun], Made]] = {
     "line": _line,
     "result": _result,
     "timing": _timing,
