@@ -165,7 +165,7 @@ def test_importer_reads_the_report_back_whole(run, tmp_path):
     file.write_text(export(run, "report"))
     (record,) = imported(file)
     assert record.factors.threads == THREADS
-    means = {name: figures["avg_ms"] for name, figures in record.extra["timing"].items()}
+    means = {name: figures["avg_ms"] for name, figures in record.facts["extra"]["timing"].items()}
     wanted = {"NEWORD": 5, "PAYMENT": 2, "DELIVERY": 9, "OSTAT": 1}
     assert means == pytest.approx(wanted, rel=2e-3)
 
