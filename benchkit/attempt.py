@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 
 from benchkit import observe
 from benchkit.conditions import Conditions, Watchers
+from benchkit.consistency import Finding
 from benchkit.plan import PlannedRun
 from benchkit.provenance import without_secrets
+from benchkit.rates import compute_rates, doubt_rates
 from benchkit.record import Factors, Json, RunRecord, Status
 from benchkit.store import array_bytes
 from benchkit.stored import MONITOR_FILE, PROFILE_FILE
@@ -46,6 +48,8 @@ class Attempt:
         The server's status before and after the run, and its variables.
     preparation : dict
         How server and data were brought to where the run began.
+    findings : tuple of Finding
+        What was found of the workload's conditions after the run.
     replication : dict or None
         Topology, and what became of it; None without replicas.
     binlog_bytes : int or None
@@ -66,6 +70,7 @@ class Attempt:
     after: dict[str, str] = field(default_factory=dict)
     variables: dict[str, str] = field(default_factory=dict)
     preparation: dict[str, Any] = field(default_factory=dict)
+    findings: tuple[Finding, ...] = ()
     replication: dict[str, Any] | None = None
     binlog_bytes: int | None = None
     checks: dict[str, Any] | None = None
@@ -140,6 +145,7 @@ def make_record(
         env_ref=origin.env_ref,
         load=None if attempt.load is None else asdict(attempt.load),
         failure=failure,
+        consistency={found.condition: found.violations for found in attempt.findings},
         preparation=attempt.preparation or None,
         replication=attempt.replication,
         checks=attempt.checks,
@@ -173,6 +179,7 @@ def _observations(attempt: Attempt) -> dict[str, Any]:
     if attempt.load is not None and not attempt.load.reused:
         rows = attempt.load.rows - attempt.load.rows_before
         metrics["load_rows_per_s"] = rows / attempt.load.seconds
+    metrics |= compute_rates(result, monitored, attempt.run.workload.rates)
     metrics |= lag_metrics(result["rows"]["phase"], monitored)
     if attempt.replication and "caught_up_s" in attempt.replication:
         metrics["replica_catch_up"] = attempt.replication["caught_up_s"]
@@ -189,7 +196,10 @@ def _observations(attempt: Attempt) -> dict[str, Any]:
         "errors": observe.observe_errors(result),
         "accounting": observe.observe_accounting(result),
         "client": observe.observe_client(result),
-        "warnings": _warnings(attempt, result),
+        "warnings": (
+            *_warnings(attempt, result),
+            *doubt_rates(metrics, sum(t["committed"] for t in result["transactions"])),
+        ),
     }
 
 
@@ -209,4 +219,4 @@ def _warnings(attempt: Attempt, result: Mapping[str, Any]) -> tuple[str, ...]:
             f"the load driver itself used {busy:.0%} of the CPU time that its "
             f"{result['os_threads']} threads can get on this host"
         )
-    return (*warnings, *attempt.watchers.notes)
+    return tuple(warnings)

@@ -48,8 +48,8 @@ class ReplicaError(RunError):
     """A replica broke, or did not catch up, so that a run with it says nothing."""
 
 
-class InconsistentError(ReplicaError):
-    """A replica holds other data than its primary."""
+class InconsistentError(RunError):
+    """The data are not as they must be, or a replica holds others than its primary."""
 
 
 class StudyWarning(UserWarning):

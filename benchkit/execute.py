@@ -23,6 +23,7 @@ from benchkit.conditions import Conditions
 from benchkit.errors import (
     BenchkitError,
     DatabaseError,
+    InconsistentError,
     ReplicaError,
     RunError,
     ServerError,
@@ -364,7 +365,7 @@ class _Bench:
         folder = self._keep(attempt, "failed", {"kind": kind, "message": message})
         if lost:
             self._bury_server()
-        elif isinstance(error, ReplicaError) and self._current is not None:
+        elif isinstance(error, ReplicaError | InconsistentError) and self._current is not None:
             self._current.drop_replicas()  # the next run makes them anew
         failure = Failure(attempt.run, message, folder)
         self.bar.fail_run(str(failure))

@@ -10,7 +10,9 @@ from typing import Any
 
 from benchkit.attempt import Attempt
 from benchkit.conditions import Conditions, surrounded
+from benchkit.consistency import look_at, require
 from benchkit.errors import DatabaseError
+from benchkit.monitor import Watched
 from benchkit.replication import binlog_growth, binlog_sizes
 from benchkit.server import Server
 from benchkit.topology import LagSampler, await_caught_up, compare_replicas, describe_replicas
@@ -52,6 +54,8 @@ def measure(
         attempt.after = server.status()
         attempt.binlog_bytes = binlog_growth(binlogs, _binlog_sizes(server, attempt))
         _check_replicas(server, attempt, show_step)
+        if conditions.checks != "none":
+            _check_conditions(server, attempt, show_step)
     return result
 
 
@@ -63,10 +67,10 @@ def _drive(server: Server, attempt: Attempt, conditions: Conditions) -> dict[str
         if server.replicas:
             attempt.replication = describe_replicas(server)
             native.sample = stack.enter_context(LagSampler(server))
-        timing = attempt.run.timing
-        stack.enter_context(
-            surrounded(conditions, server, timing, lambda: native.start_ns, watchers)
-        )
+        run, start_ns = attempt.run, lambda: native.start_ns
+        queries = [query for rate in run.workload.rates for query in rate.queries]
+        watched = Watched(server, run.timing, start_ns, database, queries)
+        stack.enter_context(surrounded(conditions, watched, watchers))
         return native.measure(server, database)
 
 
@@ -80,6 +84,17 @@ def _check_replicas(server: Server, attempt: Attempt, show_step: Callable[[str],
         show_step("comparing replicas")
         tables = compare_replicas(server, attempt.load.database)
         attempt.replication["tables"] = {name: state._asdict() for name, state in tables.items()}
+
+
+def _check_conditions(server: Server, attempt: Attempt, show_step: Callable[[str], None]) -> None:
+    """Look whether the data are still as the workload says."""
+    conditions = attempt.run.workload.conditions
+    if not conditions or attempt.load is None:
+        return
+    show_step("checking the data")
+    with server.session(attempt.load.database) as session:
+        attempt.findings = look_at(session, conditions, "run")
+    require(attempt.findings, "after the run")
 
 
 def _binlog_sizes(server: Server, attempt: Attempt) -> dict[str, int]:

@@ -138,6 +138,20 @@ _ALL = (
         "database transactions",
         "Commits and rollbacks counted by the server, per minute.",
     ),
+    Metric(
+        "nopm_client",
+        "orders/min",
+        True,
+        "new orders at the client",
+        "As nopm, but counted by the client.",
+    ),
+    Metric(
+        "tpm_client",
+        "transactions/min",
+        True,
+        "database transactions at the client",
+        "As tpm, but counted by the client: every attempt ends with a commit or a rollback.",
+    ),
     Metric("events_per_s", "events/s", True, "event rate", "Events of a sysbench test per second."),
     Metric(
         "rw_per_s",

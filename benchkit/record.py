@@ -194,6 +194,8 @@ class RunRecord:
         The replicas, how long they took to catch up, and what primary and replicas have alike.
     conditions : mapping
         What was unusual around the run: load_cpus, drop_caches, profile.
+    consistency : mapping of str to int
+        How many violations of each of the workload's conditions were found after the run.
     failure : mapping or None
         kind and message of what ended a run early.
     files : mapping
@@ -233,6 +235,7 @@ class RunRecord:
     replication: Json | None = None
     client: Json = field(default_factory=dict)
     conditions: Json = field(default_factory=dict)
+    consistency: Json = field(default_factory=dict)
     failure: Json | None = None
     files: Json = field(default_factory=dict)
     tool: Json = field(default_factory=dict)

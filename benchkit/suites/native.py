@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from benchkit._core import Connection, Driver, Histogram, Program, draw, load
 from benchkit.checks import count_rows
+from benchkit.consistency import look_at, require
 from benchkit.errors import DatabaseError
 from benchkit.hlog import format_header, format_line
 from benchkit.plan import PlannedRun
@@ -152,6 +153,8 @@ def ensure_loaded(
     RunError
         When a database of that name exists that benchkit did not make, or one that is to be
         used as it is does not fit.
+    InconsistentError
+        When what was loaded is not as the workload's conditions say.
     DatabaseError
         When the server refuses something.
     """
@@ -179,6 +182,7 @@ def ensure_loaded(
         _run_routines(admin, order)
         seconds = time.monotonic() - started
         rows = parts.read_notes(admin).lines or order.rows
+        require(look_at(admin, order.workload.conditions, "load"), "after the load")
         sums = _checksums(admin, order)
         loaded = Load(database, rows, seconds, sums, rows_before=before.lines)
         loaded = replace(loaded, row_counts=count_rows(admin, loaded.checksums))

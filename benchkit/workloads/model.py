@@ -18,6 +18,8 @@ from benchkit import _core
 from benchkit.errors import WorkloadError, unknown_name
 from benchkit.generators import Generator, timestamp
 from benchkit.workloads import check
+from benchkit.workloads.condition import Condition
+from benchkit.workloads.rate import Rate
 from benchkit.workloads.steps import (
     BUILT_IN_REGISTERS,
     HiddenRegisters,
@@ -225,6 +227,11 @@ class Workload:
     set_up : tuple of Step
         Steps that each worker runs once, before its first transaction: they draw and compute
         registers, which all its transactions then have, and execute nothing.
+    conditions : tuple of Condition
+        What must be true of the data after a load and after a run. They are not part of the
+        fingerprint: a run is the same whatever is looked at afterwards.
+    rates : tuple of Rate
+        Rates that the server counts, and the client too; not part of the fingerprint either.
     choice : {"weights", "deck"}
         How the next transaction is chosen: drawn by weight, or from a shuffled deck in which each
         lies as often as its weight (a whole number), so that the mix is exact.
@@ -245,6 +252,8 @@ class Workload:
     set_up: tuple[Step, ...] = ()
     choice: Literal["weights", "deck"] = "weights"
     existing: str = ""
+    conditions: tuple[Condition, ...] = ()
+    rates: tuple[Rate, ...] = ()
 
     def __post_init__(self) -> None:
         owner = f"workload {check.read_text('Workload', 'identity', self.identity)!r}"
@@ -253,6 +262,8 @@ class Workload:
             ("tables", Table, "a Table"),
             ("session", str, "a statement"),
             ("routines", str, "a statement"),
+            ("conditions", Condition, "a Condition"),
+            ("rates", Rate, "a Rate"),
         )
         for name, kind, wanted in lists:
             items = check.read_items(owner, name, getattr(self, name), (kind,), wanted)

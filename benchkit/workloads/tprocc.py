@@ -15,11 +15,12 @@ from benchkit.workloads.options import Need
 from benchkit.workloads.steps import Step
 from benchkit.workloads.tprocc_calls import SET_UP, call_steps
 from benchkit.workloads.tprocc_client import client_steps
+from benchkit.workloads.tprocc_conditions import CONDITIONS
 from benchkit.workloads.tprocc_data import tables
 from benchkit.workloads.tprocc_draws import set_up_steps
 from benchkit.workloads.tprocc_options import TproccOptions, session_statements
 from benchkit.workloads.tprocc_procedures import create_procedures
-from benchkit.workloads.tprocc_rules import DRAWS, KEYING_S, MIX
+from benchkit.workloads.tprocc_rules import DRAWS, KEYING_S, MIX, RATES
 from benchkit.workloads.tprocc_schema import ANALYZE, DATABASE_OPTIONS, HAMMERDB, SPEC, Schema
 
 IDENTITIES = {HAMMERDB: "tprocc/hammerdb6", SPEC: "tpcc/spec"}
@@ -75,5 +76,7 @@ def tprocc(options: TproccOptions) -> Workload:
         database_options=DATABASE_OPTIONS,
         existing=options.existing,
         set_up=(*(SET_UP if options.procedures else ()), *set_up_steps(options)),
+        conditions=CONDITIONS[options.flavour],
+        rates=RATES,
         choice="deck" if options.mix == "deck" else "weights",
     )

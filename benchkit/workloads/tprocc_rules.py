@@ -6,6 +6,7 @@ Each number is said here once, for the stored procedures and for the client alik
 from dataclasses import dataclass
 
 from benchkit.generators import Generator, last_name, nurand, uniform
+from benchkit.workloads.rate import Rate
 from benchkit.workloads.tprocc_data import CUSTOMERS, ITEMS, LAST_NAME_C_RUN
 from benchkit.workloads.tprocc_schema import HAMMERDB, SPEC
 
@@ -19,6 +20,17 @@ STOCK_LEVEL, ORDER_STATUS = "stock_level", "order_status"
 
 MIX = {NEW_ORDER: 10, PAYMENT: 10, DELIVERY: 1, STOCK_LEVEL: 1, ORDER_STATUS: 1}
 """Transaction -> its share of 23."""
+
+RATES = (
+    Rate(
+        "nopm",
+        ("new_orders",),
+        (NEW_ORDER,),
+        queries=(("new_orders", "SELECT SUM(d_next_o_id) FROM district"),),
+    ),
+    Rate("tpm", ("com_commit", "com_rollback"), tuple(MIX), every_attempt=True),
+)
+"""NOPM and TPM, as HammerDB has them: new orders that committed, commits and rollbacks."""
 
 KEYING_S = {NEW_ORDER: 18, PAYMENT: 3, DELIVERY: 2, STOCK_LEVEL: 2, ORDER_STATUS: 2}
 """Transaction -> how long a user types, in seconds."""
