@@ -162,11 +162,6 @@ def test_order_lines_agree_with_their_orders(tables):
     assert tables.query(wrong) == []
 
 
-def test_schema_is_consistent(tables):
-    for sql in schema.CONDITIONS.values():
-        assert tables.query(sql.format(warehouses="1")) == []
-
-
 # Values
 
 

@@ -9,16 +9,14 @@ import re
 from collections.abc import Iterable
 
 from benchkit._core import Connection
+from benchkit.consistency import look_at
 from benchkit.errors import RunError
 from benchkit.suites.parts import PARTS
 from benchkit.workloads import Workload
-from benchkit.workloads.tprocc_schema import (
-    CONDITIONS,
-    LEAST_ROWS,
-    SAMPLED_WAREHOUSES,
-    TABLES,
-    WITHOUT_INDEX,
-)
+from benchkit.workloads.tprocc_conditions import CONDITIONS
+from benchkit.workloads.tprocc_schema import HAMMERDB, LEAST_ROWS, TABLES, WITHOUT_INDEX
+
+_CONDITIONS_CHECKED = 4
 
 _PROCEDURE = re.compile(r"\s*CREATE\s+(?:OR\s+REPLACE\s+)?PROCEDURE\s+`?(\w+)", re.IGNORECASE)
 
@@ -68,8 +66,7 @@ def check_schema(
     """Check that a database holds a TPROC-C schema that is whole.
 
     What HammerDB's ``checkschema`` looks at, in its order: the tables, the number of warehouses,
-    indexes, the least numbers of rows, the procedures, and TPC-C's consistency conditions 1 to 4
-    on a sample of warehouses.
+    indexes, the least numbers of rows, the procedures, and TPC-C's consistency conditions 1 to 4.
 
     Parameters
     ----------
@@ -90,7 +87,7 @@ def check_schema(
     _check_indexes(admin, database)
     _check_rows(admin, database, warehouses)
     _check_procedures(admin, database, procedures)
-    _check_conditions(admin, database, warehouses)
+    _check_conditions(admin, database)
 
 
 def _check_tables(admin: Connection, database: str) -> str:
@@ -154,13 +151,7 @@ def _check_procedures(admin: Connection, database: str, procedures: Iterable[str
         )
 
 
-def _check_conditions(admin: Connection, database: str, warehouses: int) -> None:
-    step = max(1, warehouses // SAMPLED_WAREHOUSES)
-    sampled = ", ".join(str(w) for w in range(1, warehouses + 1, step))
-    for number, sql in CONDITIONS.items():
-        broken = admin.query(sql.format(warehouses=sampled))
-        if broken:
-            raise RunError(
-                f"database {database!r} is not consistent: condition {number} of TPC-C 3.3.2 "
-                f"does not hold in warehouse {broken[0][0]}"
-            )
+def _check_conditions(admin: Connection, database: str) -> None:
+    for found in look_at(admin, CONDITIONS[HAMMERDB][:_CONDITIONS_CHECKED], "run"):
+        if found.violated:
+            raise RunError(f"database {database!r} is not consistent: {found}")

@@ -180,33 +180,6 @@ LEAST_ROWS = {
 
 WITHOUT_INDEX = {"history"}
 
-SAMPLED_WAREHOUSES = 11
-"""How many warehouses HammerDB looks at for consistency, where there are more."""
-
-CONDITIONS = {
-    1: (
-        "SELECT w_id FROM warehouse JOIN district ON d_w_id = w_id WHERE w_id IN ({warehouses}) "
-        "GROUP BY w_id, w_ytd HAVING w_ytd <> SUM(d_ytd)"
-    ),
-    2: (
-        "SELECT d_w_id, d_id FROM district WHERE d_w_id IN ({warehouses}) AND (d_next_o_id - 1 <> "
-        "(SELECT MAX(o_id) FROM orders WHERE o_w_id = d_w_id AND o_d_id = d_id) OR "
-        "d_next_o_id - 1 <> (SELECT MAX(no_o_id) FROM new_order "
-        "WHERE no_w_id = d_w_id AND no_d_id = d_id))"
-    ),
-    3: (
-        "SELECT no_w_id, no_d_id FROM new_order WHERE no_w_id IN ({warehouses}) "
-        "GROUP BY no_w_id, no_d_id HAVING MAX(no_o_id) - MIN(no_o_id) + 1 <> COUNT(*)"
-    ),
-    4: (
-        "SELECT d_w_id, d_id FROM district WHERE d_w_id IN ({warehouses}) AND "
-        "(SELECT SUM(o_ol_cnt) FROM orders WHERE o_w_id = d_w_id AND o_d_id = d_id) <> "
-        "(SELECT COUNT(*) FROM order_line WHERE ol_w_id = d_w_id AND ol_d_id = d_id)"
-    ),
-}
-"""Number -> a query for the warehouses (and districts) in which a condition of TPC-C clause
-3.3.2 does not hold."""
-
 _KEYS = {
     "customer": "KEY c_w_id (c_w_id, c_d_id, c_last(16), c_first(16))",
     "orders": "KEY o_w_id (o_w_id, o_d_id, o_c_id, o_id)",
