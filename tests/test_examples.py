@@ -159,7 +159,13 @@ EXPECTED = {
 @pytest.mark.parametrize("name", EXPECTED)
 def test_studies_in_the_shape_of_reports_print_their_tables(name, memory, tmp_path):
     source = shorten((ROOT / "examples" / name).read_text())
-    source = source.replace("iterations=3", "iterations=1").replace('"256M"', '"32M"')
+    for text, smaller in (
+        ("iterations=3", "iterations=1"),
+        ("warehouses=2", "warehouses=1"),
+        ("threads=[1, 8]", "threads=[8]"),
+        ('"256M"', '"64M"'),
+    ):
+        source = source.replace(text, smaller)
     ran = subprocess.run(
         [sys.executable, "-c", source],
         cwd=tmp_path,
