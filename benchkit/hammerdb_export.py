@@ -228,14 +228,23 @@ def _config(run: StoredRun) -> Table:
     }
     tpcc = {
         "count_ware": parameters.get("warehouses"),
+        "storage_engine": str(parameters.get("storage_engine", "InnoDB")).lower(),
+        "partition": _switch(parameters.get("partitions")),
+        "history_pk": _switch(parameters.get("history_pk")),
+        "no_stored_procs": _switch(not parameters.get("procedures", True)),
+        "prepared": _switch(parameters.get("protocol", "binary") == "binary"),
         "driver": "timed",
         "rampup": _minutes(record.warmup_s),
         "duration": _minutes(record.measured_s),
-        "allwarehouse": str(parameters.get("home") == "all").lower(),
-        "keyandthink": str(bool(parameters.get("keying_and_thinking"))).lower(),
+        "allwarehouse": _switch(parameters.get("home", "worker") != "worker"),
+        "keyandthink": _switch(parameters.get("key_and_think")),
     }
     said = {f"{prefix}_{key}": f"{value}" for key, value in tpcc.items() if value is not None}
     return {"connection": connection, "tpcc": said}
+
+
+def _switch(value: object) -> str:
+    return str(bool(value)).lower()
 
 
 def _report(run: StoredRun) -> Table:

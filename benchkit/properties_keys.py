@@ -53,7 +53,8 @@ USED = frozenset(
     + [key for options in WORKLOAD_OPTIONS.values() for key in options]
     + ["sysbench_lua.rand_seed", "benchkit.server", "benchkit.study"]
     + [f"hammerdb_tprocc.{name}" for name in ("allwarehouse", "setup_virtual_user_count")]
-    + ["hammerdb_tprocc.checksum_after_run", "hammerdb_tprocc.maria_no_stored_procs"]
+    + ["hammerdb_tprocc.checksum_after_run"]
+    + [f"hammerdb_tprocc.{prefix}_no_stored_procs" for prefix in ("maria", "mysql")]
 )
 
 _STORED = "benchkit stores runs and makes reports itself"

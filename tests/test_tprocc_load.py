@@ -421,7 +421,7 @@ def test_schema_of_hammerdb_in_the_way_is_named_and_kept(server):
     with server.session(order.database) as session:
         for name in schema.TABLES:
             session.query(schema.create_table(schema.Schema(1), name))
-    with pytest.raises(RunError, match=f"nine tables .* use_existing='{order.database}'"):
+    with pytest.raises(RunError, match=f"nine tables .* existing='{order.database}'"):
         ensure_loaded(server, order, ignore)
     assert server.query(f"SELECT COUNT(*) FROM {order.database}.item") == [("0",)]
     server.query(f"DROP DATABASE {order.database}")

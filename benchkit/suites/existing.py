@@ -40,7 +40,7 @@ def refuse_foreign(database: str, tables: Iterable[str]) -> RunError:
     if is_tprocc(tables):
         return RunError(
             f"the server has a database {database!r} with TPROC-C's nine tables that benchkit did "
-            f"not make, as HammerDB's build does; use it with use_existing={database!r}, "
+            f"not make, as HammerDB's build does; use it with existing={database!r}, "
             "rename or drop it, or use another server"
         )
     return RunError(
@@ -102,7 +102,7 @@ def _check_tables(admin: Connection, database: str) -> str:
     if PARTS in tables:
         raise RunError(
             f"database {database!r} is a study's own, which loads, goes on with and drops it; "
-            "leave out use_existing, or use a copy"
+            "leave out existing, or use a copy"
         )
     return database
 
