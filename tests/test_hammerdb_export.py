@@ -205,6 +205,10 @@ def test_summary_takes_all_runs_of_a_study(study):
         export(study.runs(), "timing")
 
 
+def test_public_name_exports_too(run):
+    assert bk.to_hammerdb(run, "line") == export(run, "line")
+
+
 def test_unknown_form_is_refused_with_the_nearest(run):
     with pytest.raises(MetricError, match="timing"):
         export(run, "timings")
