@@ -82,10 +82,10 @@ def export(runs: StoredRun | Sequence[StoredRun], form: str) -> str:
 
 
 def _check(run: StoredRun) -> None:
-    if math.isnan(run.record.metrics.get("nopm", math.nan)):
+    if not is_tprocc(run.record):
         raise MetricError(
-            f"run {run.record.id} of {run.record.factors.workload} has no NOPM: only runs of "
-            "TPROC-C have HammerDB's forms"
+            f"run {run.record.id} of {run.record.factors.workload} has no NOPM and TPM: only "
+            "runs of TPROC-C have HammerDB's forms"
         )
 
 
@@ -94,16 +94,22 @@ def job_id(record: RunRecord) -> str:
     return hashlib.sha256(record.id.encode()).hexdigest()[:24].upper()
 
 
-def _line(run: StoredRun) -> str:
-    product = run.record.server.get("product", "MariaDB")
-    nopm, tpm = (int(run.record.metrics[name]) for name in ("nopm", "tpm"))
-    return f"TEST RESULT : System achieved {nopm} NOPM from {tpm} {product} TPM\n"
+def is_tprocc(record: RunRecord) -> bool:
+    """Tell whether a run has the figures that HammerDB prints of one."""
+    return not any(math.isnan(record.metrics.get(name, math.nan)) for name in ("nopm", "tpm"))
+
+
+def result_line(record: RunRecord) -> str:
+    """Return the line that HammerDB ends a run with; the figures are cut to integers."""
+    product = record.server.get("product", "MariaDB")
+    nopm, tpm = (int(record.metrics[name]) for name in ("nopm", "tpm"))
+    return f"TEST RESULT : System achieved {nopm} NOPM from {tpm} {product} TPM"
 
 
 def _result(run: StoredRun) -> list[str]:
     record = run.record
     users = f"{record.factors.threads} Active Virtual Users configured"
-    return [job_id(record), _start(record).strftime(_DATE), users, _line(run).strip()]
+    return [job_id(record), _start(record).strftime(_DATE), users, result_line(record)]
 
 
 def _summary(run: StoredRun) -> Table:
@@ -317,7 +323,7 @@ def _start(record: RunRecord) -> datetime:
 
 
 _FORMS: dict[str, Callable[[StoredRun], Made]] = {
-    "line": _line,
+    "line": lambda run: result_line(run.record) + "\n",
     "result": _result,
     "timing": _timing,
     "tcount": _tcount,

@@ -225,6 +225,12 @@ def test_procedures_are_those_of_the_workload():
     assert {t.name for t in transactions} == set(PROCEDURES)
 
 
+def test_run_is_shown_with_hammerdbs_line(run):
+    shown = CliRunner().invoke(main, ["show", str(run.path)]).output
+    assert "System achieved 25831 NOPM from 60000 MariaDB TPM" in shown
+    assert "25,832" in shown  # and ours beside it
+
+
 def test_command_writes_a_file_or_prints(study, run, tmp_path):
     target = tmp_path / "job.json"
     command = ["export", "hammerdb", str(run.path), "--form", "report", "-o", str(target)]
