@@ -327,7 +327,7 @@ def _numbered(lines: Iterable[Line], number: list[int]) -> Iterator[str]:
     for line in lines:
         number[0] = line.number
         if not line.text.startswith("```"):
-            yield line.text.replace("\0", "") + "\n"
+            yield line.text + "\n"
 
 
 def _csv_header(row: list[str], line: int) -> list[str]:
