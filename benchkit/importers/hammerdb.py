@@ -35,7 +35,7 @@ _NUMBER_OR_DAMAGE = re.compile(rf"[\d.,{DAMAGE}]+")
 
 _SIGNS: dict[str, tuple[tuple[str, float], ...]] = {
     LOG: (
-        (r"System\s+achieved\s*[\d,.]+ .*(NOPM|TPM)", 0.95),
+        (r"System\s*achieved\s*[\d,.]+.*(NOPM|TPM)", 0.95),
         (r"^\s*HammerDB CLI v|^Hammerdb Log @|^hammerdb>", 0.9),
         (r"Vuser \d+\s*:", 0.85),
         (r"Completed \d+ query set\(s\) in", 0.8),
@@ -137,7 +137,7 @@ class _Reader:
         if document.value is not None:
             self._jobs.take(document.line, document.value)
         for number, text in enumerate(document.text.splitlines()):
-            self._text(document.line + number, text)
+            self._text((document.text_line or document.line) + number, text)
 
 
 def _is_damaged(token: str) -> bool:

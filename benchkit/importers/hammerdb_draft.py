@@ -233,7 +233,7 @@ def imported_run(draft: Draft, dataset: str, version: str, iteration: int) -> Im
         iteration=iteration,
         metrics=metrics,
         duration_s=minutes * 60 if minutes is not None and minutes > 0 else None,
-        series=tuple(series(draft.counts, extra)),
+        series=series(draft.counts, extra),
         facts=_facts(draft, version),
         extra=extra,
         warnings=tuple(draft.warnings),

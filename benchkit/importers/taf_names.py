@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from benchkit.importers.model import Facts, ImportFormatError, Problem, Rows
 from benchkit.importers.source import Line
 
-CHARACTERS_MAX = 64 << 20
+CHARACTERS_MAX = 16 << 20
 """Characters of a file that are read; no report of the framework is near that."""
 
 MISSING = ("", "(missing)", "N/A")
@@ -111,6 +111,9 @@ _MINUTE_SUITES = ("hammerdb",)
 _SUITE_KEY = re.compile(r"\b(\w+)\.(\w+)=(\S+)")
 _SECRET = re.compile(r"pass(word|wd)?", re.IGNORECASE)
 _OPTION = re.compile(r"[A-Za-z][\w.-]*")
+_GROUPED = re.compile(r"-?\d{1,3}(?:(?:,\d{3})+\.\d+|(?:,\d{3}){2,})")
+"""Thousands apart by commas, where these cannot be decimal ones."""
+
 _WORK_TOLERANCE = 0.05
 _COUNT_MAX = 1 << 63
 
@@ -181,6 +184,8 @@ def finite(text: object) -> float | None:
     """Return the number that a text is, or None; booleans, NaN and infinity are none."""
     if isinstance(text, bool) or not isinstance(text, str | int | float):
         return None
+    if isinstance(text, str) and _GROUPED.fullmatch(text.strip()):
+        text = text.replace(",", "")
     try:
         number = float(text)
     except (ValueError, OverflowError):

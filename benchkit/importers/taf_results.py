@@ -29,7 +29,7 @@ from benchkit.importers.taf_names import (
     workload_identity,
 )
 
-RUNS_MAX = 100_000
+RUNS_MAX = 10_000
 """Runs that are kept of one file."""
 
 _PRIMARY = "primary"
