@@ -12,12 +12,15 @@ from numpy.typing import NDArray
 
 from benchkit import observe
 from benchkit.conditions import Conditions, Watchers
+from benchkit.consistency import Finding
 from benchkit.plan import PlannedRun
 from benchkit.provenance import without_secrets
+from benchkit.rates import compute_rates, doubt_rates
 from benchkit.record import Factors, Json, RunRecord, Status
 from benchkit.store import array_bytes
 from benchkit.stored import MONITOR_FILE, PROFILE_FILE
-from benchkit.suites.native import Load, NativeRun
+from benchkit.suites.native import Load, NativeRun, add_columns
+from benchkit.topology import lag_metrics
 from benchkit.version import get_version
 
 _BUSY_SHARE = 0.8  # of what the driver can use; from there on it is itself in the way
@@ -43,6 +46,14 @@ class Attempt:
         Who read server and host meanwhile, and what could not be done.
     before, after, variables : dict
         The server's status before and after the run, and its variables.
+    preparation : dict
+        How server and data were brought to where the run began.
+    findings : tuple of Finding
+        What was found of the workload's conditions after the run.
+    replication : dict or None
+        Topology, and what became of it; None without replicas.
+    binlog_bytes : int or None
+        Written to the binary log by the run, its warmup included.
     checks : dict or None
         What was found in the tables after the run.
     properties : dict or None
@@ -58,6 +69,10 @@ class Attempt:
     before: dict[str, str] = field(default_factory=dict)
     after: dict[str, str] = field(default_factory=dict)
     variables: dict[str, str] = field(default_factory=dict)
+    preparation: dict[str, Any] = field(default_factory=dict)
+    findings: tuple[Finding, ...] = ()
+    replication: dict[str, Any] | None = None
+    binlog_bytes: int | None = None
     checks: dict[str, Any] | None = None
     properties: dict[str, str] | None = None
     notes: list[str] = field(default_factory=list)
@@ -71,11 +86,13 @@ class Attempt:
         return {"before": self.before, "after": self.after, "variables": variables}
 
     def monitored(self) -> NDArray[np.void] | None:
-        """Return what server and host counted, row by row of the series; None if nothing was."""
-        result = self.native.result
-        if self.watchers.monitor is None or result is None:
+        """Return what was observed beside the series, row by row; None if nothing was."""
+        result, monitor = self.native.result, self.watchers.monitor
+        if result is None or (monitor is None and not self.native.samples):
             return None
-        return self.watchers.monitor.table(result["rows"]["time_s"])
+        ends_s = result["rows"]["time_s"]
+        table = np.zeros(len(ends_s), []) if monitor is None else monitor.table(ends_s)
+        return add_columns(table, self.native.samples)
 
     def more_files(self) -> dict[str, bytes]:
         """Return the files of the run beside those that every run has."""
@@ -128,6 +145,9 @@ def make_record(
         env_ref=origin.env_ref,
         load=None if attempt.load is None else asdict(attempt.load),
         failure=failure,
+        consistency={found.condition: found.violations for found in attempt.findings},
+        preparation=attempt.preparation or None,
+        replication=attempt.replication,
         checks=attempt.checks,
         properties=attempt.properties,
         conditions=origin.conditions.describe(),
@@ -154,9 +174,19 @@ def _observations(attempt: Attempt) -> dict[str, Any]:
     result = attempt.native.result
     if result is None:
         return {"measured_s": 0.0, "warmup_s": 0.0, "metrics": {}, "warnings": tuple(attempt.notes)}
-    metrics = observe.compute_metrics(result) | observe.compute_costs(result, attempt.monitored())
+    monitored = attempt.monitored()
+    metrics = observe.compute_metrics(result) | observe.compute_costs(result, monitored)
     if attempt.load is not None and not attempt.load.reused:
-        metrics["load_rows_per_s"] = attempt.load.rows / attempt.load.seconds
+        rows = attempt.load.rows - attempt.load.rows_before
+        metrics["load_rows_per_s"] = rows / attempt.load.seconds
+    metrics |= compute_rates(result, monitored, attempt.run.workload.rates)
+    metrics |= lag_metrics(result["rows"]["phase"], monitored)
+    if attempt.replication and "caught_up_s" in attempt.replication:
+        metrics["replica_catch_up"] = attempt.replication["caught_up_s"]
+    committed = result["accounting"]["committed"]
+    if attempt.binlog_bytes is not None and committed:
+        counted = attempt.binlog_bytes / committed
+        metrics.setdefault("binlog_bytes_per_transaction", counted)
     return {
         "measured_s": result["measured_s"],
         "warmup_s": result["warmup_s"],
@@ -166,7 +196,10 @@ def _observations(attempt: Attempt) -> dict[str, Any]:
         "errors": observe.observe_errors(result),
         "accounting": observe.observe_accounting(result),
         "client": observe.observe_client(result),
-        "warnings": _warnings(attempt, result),
+        "warnings": (
+            *_warnings(attempt, result),
+            *doubt_rates(metrics, sum(t["committed"] for t in result["transactions"])),
+        ),
     }
 
 
@@ -186,4 +219,4 @@ def _warnings(attempt: Attempt, result: Mapping[str, Any]) -> tuple[str, ...]:
             f"the load driver itself used {busy:.0%} of the CPU time that its "
             f"{result['os_threads']} threads can get on this host"
         )
-    return (*warnings, *attempt.watchers.notes)
+    return tuple(warnings)

@@ -10,6 +10,7 @@ import textwrap
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +23,15 @@ from benchkit.commands import ERROR, INTERRUPTED, Commands, examples, report, ve
 from benchkit.errors import StoreError, StudyWarning
 from benchkit.execute import describe_failures
 from benchkit.formats import FORMATS
+from benchkit.hammerdb_export import FORMS
+from benchkit.hammerdb_export import export as export_hammerdb
 from benchkit.importers.percent import CONVENTIONS
 from benchkit.importers.reading import FAMILIES, Order, import_files
+from benchkit.modes import MODES
 from benchkit.properties_study import study_from_properties
 from benchkit.report import STYLES
 from benchkit.results import load
-from benchkit.store import open_run
+from benchkit.store import StudyFolder, open_run, save_text
 from benchkit.studyfile import EXAMPLE, default_folder, read_study
 from benchkit.units import format_count
 from benchkit.verify import verify_study
@@ -44,6 +48,14 @@ def _warnings_as_lines() -> Iterator[None]:
         finally:
             for warning in caught:
                 report(f"warning: {warning.message}")
+
+
+_ITERATION_MODE = click.option(
+    "--iteration-mode",
+    type=click.Choice([*MODES]),
+    help="How each run finds server and data, whatever the file says.  [default: restart for "
+    "workloads that read, restore for those that write]",
+)
 
 
 _STUDY_FILE = verbatim("A study file:\n" + textwrap.indent(EXAMPLE, "  "))
@@ -90,9 +102,14 @@ def _describes_a_study(command: Callable[..., None]) -> Callable[..., None]:
         metavar="FILE",
         help="With --properties: the server's options, instead of those it says.",
     )
+    @_ITERATION_MODE
     @functools.wraps(command)
     def wrapped(
-        study_file: str | None, properties: str | None, db_config_file: str | None, **how: Any
+        study_file: str | None,
+        properties: str | None,
+        db_config_file: str | None,
+        iteration_mode: Any,
+        **how: Any,
     ) -> None:
         if (study_file is None) == (properties is None):
             raise click.UsageError("give either a study file or --properties FILE")
@@ -104,6 +121,8 @@ def _describes_a_study(command: Callable[..., None]) -> Callable[..., None]:
                 if properties
                 else read_study(str(study_file))
             )
+        if iteration_mode:
+            study = replace(study, iteration_mode=iteration_mode)
         command(study=study, **how)
 
     return wrapped
@@ -333,6 +352,36 @@ def verify(directories: Sequence[str]) -> None:
         )
     if any(verification.problems for verification in found):
         raise click.exceptions.Exit(ERROR)
+
+
+@main.command(
+    epilog=examples(
+        "benchkit export hammerdb results/doublewrite --form summary",
+        "benchkit export hammerdb results/doublewrite/runs/0153f12027be7547 -f report -o job.json",
+    )
+)
+@click.argument("kind", metavar="hammerdb", type=click.Choice(["hammerdb"]))
+@click.argument("path", metavar="PATH")
+@click.option(
+    "-f",
+    "--form",
+    type=click.Choice(FORMS),
+    default="summary",
+    show_default=True,
+    help="As `jobs <id> FORM` prints it; report is `jobs <id> save`, line the log's.",
+)
+@click.option("-o", "--output", metavar="FILE", help="Where to write it.")
+def export(kind: str, path: str, form: str, output: str | None) -> None:
+    """Write runs of TPROC-C in the forms of HammerDB's own results.
+
+    PATH is a study, or one of its runs.
+    """
+    single = (Path(path) / "run.json").exists()
+    text = export_hammerdb([open_run(path)] if single else StudyFolder.open(path).runs(), form)
+    if output:
+        save_text(output, text)
+    else:
+        terminal.write(text)
 
 
 @main.command("doctor", epilog=examples("benchkit doctor", "benchkit doctor flush_log.toml"))

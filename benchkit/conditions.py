@@ -4,17 +4,15 @@
 run is as good without.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
 from benchkit.checks import CHECKS, Checks
 from benchkit.errors import StudyError, unknown_name
-from benchkit.monitor import Monitor
+from benchkit.monitor import Monitor, Watched
 from benchkit.placement import Cpus, drop_page_cache, format_cpus, placed_on
-from benchkit.plan import Timing
 from benchkit.profile import PROFILERS, Profile
-from benchkit.server import Server
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,23 +66,13 @@ class Watchers:
 
 
 @contextmanager
-def surrounded(
-    conditions: Conditions,
-    server: Server,
-    timing: Timing,
-    start_ns: Callable[[], int | None],
-    watchers: Watchers,
-) -> Iterator[None]:
+def surrounded(conditions: Conditions, run: Watched, watchers: Watchers) -> Iterator[None]:
     """Put a run under the conditions.
 
     Parameters
     ----------
     conditions : Conditions
-    server : Server
-        Running.
-    timing : Timing
-    start_ns : callable
-        Returns when the run's warmup began, by ``time.monotonic_ns``; None before.
+    run : Watched
     watchers : Watchers
         Filled in here, so that what they saw is there even after an error.
     """
@@ -93,9 +81,11 @@ def surrounded(
         watchers.notes.extend([problem] if problem else [])
     with ExitStack() as stack:
         if conditions.monitor:
-            watchers.monitor = stack.enter_context(Monitor(server, timing, start_ns))
+            watchers.monitor = stack.enter_context(Monitor(run))
         if conditions.profile:
-            watchers.profile = stack.enter_context(Profile(server.pid, timing, start_ns))
+            watchers.profile = stack.enter_context(
+                Profile(run.server.pid, run.timing, run.start_ns)
+            )
         with placed_on(conditions.load_cpus):
             yield
     if watchers.profile is not None and watchers.profile.problem:

@@ -8,7 +8,7 @@ another user's files) is left out, never 0.
 import os
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 
 import psutil
@@ -52,6 +52,18 @@ def read_status(admin: Connection) -> Reading:
     }
 
 
+def read_numbers(admin: Connection, queries: Iterable[tuple[str, str]]) -> Reading:
+    """Return the numbers that some queries find, by the names they are given with.
+
+    Raises
+    ------
+    DatabaseError
+        When the server is gone, or refuses a query.
+    """
+    found = {name: admin.query(sql)[0][0] for name, sql in queries}
+    return {name: float(value) for name, value in found.items() if value is not None}
+
+
 class Host:
     """The machine, this process, and a server's process.
 
@@ -84,7 +96,9 @@ def _read_cpu() -> Reading:
     times = psutil.cpu_times()
     # A guest's time is counted in user time already.
     return {
-        "host_cpu_s": times.user + times.nice + times.system + times.irq + times.softirq,
+        "host_cpu_user_s": times.user + times.nice,
+        "host_cpu_system_s": times.system,
+        "host_cpu_irq_s": times.irq + times.softirq,
         "host_cpu_idle_s": times.idle,
         "host_cpu_iowait_s": times.iowait,
         "host_cpu_steal_s": times.steal,

@@ -30,6 +30,7 @@ from benchkit.watchdog import Order, write_lock_state
 
 LOCK_NAME = "server.lock"
 _TEMPORARY_PREFIX = "tmp-"
+_MEMORY = "/dev/shm"
 _SOCKET_NAME = "mysql.sock"
 _SOCKET_PATH_LIMIT = 107  # bytes in sockaddr_un, less the final zero
 
@@ -59,6 +60,7 @@ class ServerDirectory:
         self.account = account
         self._lock_fd: int | None = None
         self._socket_folder: Path | None = None
+        self._memory_folder: Path | None = None
 
     @classmethod
     def make_temporary(cls, account: Account | None) -> "ServerDirectory":
@@ -119,7 +121,17 @@ class ServerDirectory:
         """Remove what does not outlive the server."""
         for path in self._leftovers():
             shutil.rmtree(path, ignore_errors=True)
-        self._socket_folder = None
+        self._socket_folder = self._memory_folder = None
+
+    def make_memory_folder(self) -> Path | None:
+        """Return a folder in memory that goes with the server, for what no disk should see.
+
+        None where the machine has none.
+        """
+        if self._memory_folder is None and os.access(_MEMORY, os.W_OK):
+            self._memory_folder = Path(tempfile.mkdtemp(prefix="benchkit-", dir=_MEMORY))
+            give(self._memory_folder, self.account)
+        return self._memory_folder
 
     def default_options(self) -> dict[str, Value]:
         """Return the options about files that a configuration may change."""
@@ -194,8 +206,9 @@ class ServerDirectory:
         )
 
     def _leftovers(self) -> list[Path]:
-        folders = [self.path] if self.temporary else []
-        return [*folders, self._socket_folder] if self._socket_folder else folders
+        whole = self.path if self.temporary else None
+        folders = (whole, self._socket_folder, self._memory_folder)
+        return [folder for folder in folders if folder is not None]
 
     def _make_layout(self) -> None:
         for name in ("run", "tmp"):

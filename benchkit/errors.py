@@ -44,6 +44,14 @@ class RunError(BenchkitError):
     """A run started but could not be measured to its end."""
 
 
+class ReplicaError(RunError):
+    """A replica broke, or did not catch up, so that a run with it says nothing."""
+
+
+class InconsistentError(RunError):
+    """The data are not as they must be, or a replica holds others than its primary."""
+
+
 class StudyWarning(UserWarning):
     """A study went on, but something of it could not be done."""
 

@@ -6,7 +6,6 @@ are missing. A run that fails, or is interrupted, is kept under ``failed/`` with
 """
 
 import warnings
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
@@ -20,19 +19,28 @@ import numpy as np
 from benchkit import host, limits, storage
 from benchkit.attempt import Attempt, Origin, make_record
 from benchkit.checks import Setup, Setups, check_tables, find_changes
-from benchkit.conditions import Conditions, surrounded
-from benchkit.errors import BenchkitError, DatabaseError, RunError, ServerError, StudyWarning
+from benchkit.conditions import Conditions
+from benchkit.errors import (
+    BenchkitError,
+    DatabaseError,
+    InconsistentError,
+    ReplicaError,
+    RunError,
+    ServerError,
+    StudyWarning,
+)
 from benchkit.generated import describe_dataset
 from benchkit.home import make_home, remove_abandoned, remove_home
-from benchkit.placement import placed_on
+from benchkit.measure import measure
 from benchkit.plan import Plan, PlannedRun
-from benchkit.preflight import check_server, check_space
+from benchkit.preflight import check_server, check_space, needed_space
+from benchkit.prepare import Preparer
 from benchkit.progress import Progress, make_progress
 from benchkit.provenance import Enums, ask_enums, describe_start, format_stamp
 from benchkit.record import SERIES_DTYPE, RunRecord, Status
 from benchkit.server import Server
 from benchkit.store import StudyFolder
-from benchkit.suites.native import LoadOrder, NativeRun, drop_data, ensure_loaded
+from benchkit.suites.native import LoadOrder, NativeRun, drop_data
 from benchkit.units import format_count
 from benchkit.workloads import Workload
 
@@ -70,6 +78,8 @@ class Hosting:
         Tells the study's databases from those of others.
     loader_threads : int
     conditions : Conditions
+    rest_limit_s : float
+        How long each run waits for its servers to come to rest.
     """
 
     servers: Mapping[str, Server]
@@ -77,6 +87,7 @@ class Hosting:
     data_id: str
     loader_threads: int
     conditions: Conditions = Conditions()
+    rest_limit_s: float = 60.0
 
 
 def execute(
@@ -192,15 +203,30 @@ class _Bench:
     bar: Progress
     ready: bool = field(init=False, default=False)
     _current: Server | None = field(init=False, default=None)
+    _fresh: bool = field(init=False, default=False)
     _admitted: set[str] = field(init=False, default_factory=set)
-    _enums: dict[str, Enums] = field(init=False, default_factory=dict)
-    _setups: Setups = field(init=False)
-    _host: host.Facts = field(init=False, default_factory=dict)
+    _preparer: Preparer = field(init=False)
 
     def __post_init__(self) -> None:
         self._setups = Setups.of(self.stored)
 
+        def order_load(workload: Workload) -> LoadOrder:
+            return _order_load(self.plan, self.hosting, workload)
+
+        self._preparer = Preparer(
+            order_load,
+            self.hosting.home,
+            self.hosting.conditions,
+            self.hosting.rest_limit_s,
+            self.bar.show_step,
+        )
+
+    _enums: dict[str, Enums] = field(init=False, default_factory=dict)
+    _setups: Setups = field(init=False)
+    _host: host.Facts = field(init=False, default_factory=dict)
+
     def __enter__(self) -> Self:
+        self._remove_untrusted_images()
         return self
 
     def __exit__(
@@ -210,6 +236,11 @@ class _Bench:
         trace: TracebackType | None,
     ) -> None:
         self._stop_server()
+        self._remove_untrusted_images()
+
+    def _remove_untrusted_images(self) -> None:
+        for server in self.hosting.servers.values():
+            self._preparer.remove_untrusted(server)
 
     def prepare(self) -> None:
         """Make sure, before the first run, that every server new to the study can do its runs."""
@@ -242,8 +273,9 @@ class _Bench:
         self.bar.begin_run(run)
         attempt = Attempt(run, NativeRun(run, self.bar.show_row))
         try:
-            server = self._switch_to(run.setup.name)
-            result = self._measure(server, attempt)
+            server = self._switch_to(run.setup.name, start=run.mode != "restore")
+            self._preparer.prepare(server, attempt, fresh=self._fresh)
+            result = measure(server, attempt, self.hosting.conditions, self.bar.show_step)
             self._check_data(server, attempt, result)
         except KeyboardInterrupt:
             self._keep(attempt, "interrupted", {"kind": "interrupted", "message": "Ctrl-C"})
@@ -268,22 +300,31 @@ class _Bench:
     def _check_space(self) -> None:
         """Check that there is room for the datasets of which there is no run yet."""
         known = {(r.factors.server, r.identity.get("workload_fingerprint")) for r in self.stored}
-        needed: dict[Path, int] = defaultdict(int)
-        for name, fingerprint, workload in {
-            (run.setup.name, run.fingerprint, run.workload) for run in self.todo
-        }:
-            directory = self.hosting.servers[name].directory
-            if directory is not None and (name, fingerprint) not in known:
-                needed[directory] += _order_load(self.plan, self.hosting, workload).bytes
+        new = [run for run in self.todo if (run.setup.name, run.fingerprint) not in known]
+        needed: dict[Path, int] = {}
+        for name, server in self.hosting.servers.items():
+            runs = {run.workload: run.mode for run in new if run.setup.name == name}
+            if server.directory is not None and runs:
+                needed[server.directory] = needed_space(
+                    [
+                        (_order_load(self.plan, self.hosting, workload).bytes, mode)
+                        for workload, mode in runs.items()
+                    ],
+                    copies=1 + (server.topology.count if server.topology else 0),
+                )
         check_space(needed)
 
-    def _switch_to(self, name: str) -> Server:
-        """Return a server, started, and fit for its runs; stop the one before."""
+    def _switch_to(self, name: str, *, start: bool = True) -> Server:
+        """Return a server that is fit for its runs, the one before stopped.
+
+        It is started if that is wanted, or was not looked at yet.
+        """
         server = self.hosting.servers[name]
         if self._current is not server:
             self._stop_server()
-        self._current = server
-        if not server.running:
+        self._current, self._fresh = server, False
+        if not server.running and (start or name not in self._admitted):
+            self._fresh = True
             self.bar.show_step(f"starting {name}")
             server.start()
         if name not in self._admitted:
@@ -301,30 +342,6 @@ class _Bench:
         except ServerError as error:  # what was measured is stored, and the next start recovers
             warnings.warn(str(error), StudyWarning, stacklevel=2)
 
-    def _measure(self, server: Server, attempt: Attempt) -> dict[str, Any]:
-        database = None
-        if attempt.run.workload.tables:
-            self.bar.show_step("loading")
-            order = _order_load(self.plan, self.hosting, attempt.run.workload)
-            with placed_on(self.hosting.conditions.load_cpus):
-                attempt.load = ensure_loaded(server, order, self._show_load(order))
-            database = attempt.load.database
-        self.bar.show_step("connecting")
-        attempt.variables = server.variables()
-        attempt.before = server.status()
-        native = attempt.native
-        with surrounded(
-            self.hosting.conditions,
-            server,
-            attempt.run.timing,
-            lambda: native.start_ns,
-            attempt.watchers,
-        ):
-            result = native.measure(server, database)
-        if not result["error"]:
-            attempt.after = server.status()
-        return result
-
     def _check_data(self, server: Server, attempt: Attempt, result: Mapping[str, Any]) -> None:
         """Check the tables after a run, and their load against those of other servers."""
         load = None if attempt.load is None else asdict(attempt.load)
@@ -338,10 +355,6 @@ class _Bench:
         setup = Setup(attempt.run.setup.name, server.product, load)
         attempt.notes += self._setups.compare(attempt.run.fingerprint, setup)
 
-    def _show_load(self, order: LoadOrder) -> Callable[[int], None]:
-        total = max(order.rows, 1)
-        return lambda rows: self.bar.show_step(f"loading {rows / total:.0%}")
-
     def _fail(self, attempt: Attempt, error: BenchkitError) -> Failure:
         """Keep what there is of a run that met an error, and say what it was."""
         message = str(error)
@@ -352,6 +365,8 @@ class _Bench:
         folder = self._keep(attempt, "failed", {"kind": kind, "message": message})
         if lost:
             self._bury_server()
+        elif isinstance(error, ReplicaError | InconsistentError) and self._current is not None:
+            self._current.drop_replicas()  # the next run makes them anew
         failure = Failure(attempt.run, message, folder)
         self.bar.fail_run(str(failure))
         return failure

@@ -7,10 +7,11 @@ same runs: the same plan, options, workload, and so the same ids.
 from collections.abc import Mapping
 
 from benchkit import workloads
+from benchkit.endpoint import Endpoint
 from benchkit.placement import format_cpus
 from benchkit.plan import Grid, PlannedRun
 from benchkit.properties import format_properties, value_text
-from benchkit.server import Endpoint, Server
+from benchkit.server import Server
 from benchkit.workloads import Workload
 
 SUITE = "benchkit"
@@ -40,11 +41,12 @@ def describe_dataset(
     Returns
     -------
     str or None
-        None for a workload that somebody wrote: no file can say it.
+        None for a workload that somebody wrote, or a server with replicas: no file can say it.
     """
-    if not _is_named(run.workload):
+    if server.topology is not None or not _is_named(run.workload):
         return None
     settings = {**grid.settings(), **conditions}
+    del settings["iteration_mode"]
     head = (
         f"Study {study}: {run.setup.name}, {run.workload_label}",
         "Made by benchkit; `benchkit run --properties FILE` makes these runs again.",
@@ -55,6 +57,7 @@ def describe_dataset(
         "taf.tests": run.workload.identity,
         "taf.threads": ",".join(map(str, grid.threads)),
         "taf.iterations": str(grid.iterations),
+        "taf.database_iteration_mode": run.mode,
         "benchkit.study": study,
         "benchkit.server": run.setup.name,
         **_server_values(server),

@@ -74,7 +74,8 @@ def server_folder(home: Path, setup: Setup) -> Path:
 
 
 def _is_used(home: Path) -> bool:
-    return any(_is_locked(lock) for lock in home.glob(f"*/{LOCK_NAME}"))
+    locks = (*home.glob(f"*/{LOCK_NAME}"), *home.glob(f"*/replica-*/{LOCK_NAME}"))
+    return any(_is_locked(lock) for lock in locks)
 
 
 def _is_locked(lock: Path) -> bool:

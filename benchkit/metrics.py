@@ -121,6 +121,15 @@ _ALL = (
     _cost("server_cpu_us", "us", "server CPU", "User and system time of the server's process"),
     _cost("client_cpu_us", "us", "client CPU", "User and system time of the measuring process"),
     Metric("load_rows_per_s", "rows/s", True, "load rate", "Rows loaded into tables per second."),
+    Metric("replica_lag_mean", "s", False, "mean replica lag", "Mean lag of the slowest replica."),
+    Metric("replica_lag_max", "s", False, "longest replica lag", "Longest lag of any replica."),
+    Metric(
+        "replica_catch_up",
+        "s",
+        False,
+        "replica catch-up time",
+        "Time from the end of a run until all replicas had applied it.",
+    ),
     Metric("nopm", "orders/min", True, "new orders", "New orders that committed, per minute."),
     Metric(
         "tpm",
@@ -128,6 +137,20 @@ _ALL = (
         True,
         "database transactions",
         "Commits and rollbacks counted by the server, per minute.",
+    ),
+    Metric(
+        "nopm_client",
+        "orders/min",
+        True,
+        "new orders at the client",
+        "As nopm, but counted by the client.",
+    ),
+    Metric(
+        "tpm_client",
+        "transactions/min",
+        True,
+        "database transactions at the client",
+        "As tpm, but counted by the client: every attempt ends with a commit or a rollback.",
     ),
     Metric("events_per_s", "events/s", True, "event rate", "Events of a sysbench test per second."),
     Metric(

@@ -7,7 +7,7 @@ server that does not answer any more holds up neither the run nor Ctrl-C. From w
 
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchkit._core import Connection
-from benchkit.counters import Host, Reading, is_level, read_status
+from benchkit.counters import Host, Reading, is_level, read_numbers, read_status
 from benchkit.errors import DatabaseError, ServerError
 from benchkit.plan import Timing
 from benchkit.server import Server
@@ -37,8 +37,9 @@ class _Reading:
     values: Reading
 
 
-class Monitor:
-    """Reads a server and its machine while a run goes on; a context manager around the run.
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """A run to be watched.
 
     Parameters
     ----------
@@ -48,13 +49,26 @@ class Monitor:
         When the phases of the run meet.
     start_ns : callable
         Returns when the run's warmup began, by ``time.monotonic_ns``; None before.
+    database : str or None
+        Where `queries` are.
+    queries : sequence of (name, SELECT)
+        Numbers to read beside the server's status.
     """
 
-    def __init__(self, server: Server, timing: Timing, start_ns: Callable[[], int | None]) -> None:
-        pids = {} if server.pid is None else {"server": server.pid}
-        self._server = server
-        self._timing = timing
-        self._start_ns = start_ns
+    server: Server
+    timing: Timing
+    start_ns: Callable[[], int | None]
+    database: str | None = None
+    queries: Sequence[tuple[str, str]] = ()
+
+
+class Monitor:
+    """Reads a server and its machine while a run goes on; a context manager around the run."""
+
+    def __init__(self, watched: Watched) -> None:
+        pid = watched.server.pid
+        pids = {} if pid is None else {"server": pid}
+        self._watched = watched
         self._host = Host({"client": os.getpid(), **pids})
         self._admin: Connection | None = None
         self._thread = threading.Thread(target=self._read_on, name="monitor", daemon=True)
@@ -63,7 +77,7 @@ class Monitor:
 
     def __enter__(self) -> Self:
         with suppress(DatabaseError, ServerError):
-            self._admin = self._server.session()
+            self._admin = self._watched.server.session(self._watched.database)
         self._thread.start()
         return self
 
@@ -106,7 +120,7 @@ class Monitor:
         return table
 
     def _read_on(self) -> None:
-        start_ns = await_start(self._start_ns, self._ended)
+        start_ns = await_start(self._watched.start_ns, self._ended)
         if start_ns is not None:
             for due_s in self._due_times():
                 self._ended.wait(max(0.0, due_s - since_s(start_ns)))
@@ -119,7 +133,8 @@ class Monitor:
     def _due_times(self) -> Iterator[float]:
         """Yield when to read: at the ends of the intervals, which begin anew with each phase."""
         begin_s = 0.0
-        for length_s in (self._timing.warmup_s, self._timing.duration_s):
+        timing = self._watched.timing
+        for length_s in (timing.warmup_s, timing.duration_s):
             if length_s is None:
                 break
             yield from np.arange(begin_s, begin_s + length_s, _INTERVAL_S).tolist()
@@ -132,6 +147,7 @@ class Monitor:
         if self._admin is not None:
             try:
                 values |= read_status(self._admin)
+                values |= read_numbers(self._admin, self._watched.queries)
             except DatabaseError:  # it is the run's business to say that the server is gone
                 self._admin = None
         return _Reading((before_s + since_s(start_ns)) / 2, values)

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field
 from itertools import groupby, pairwise, product
 from typing import Literal, NamedTuple
 
+from benchkit.modes import IterationMode, choose_mode
 from benchkit.record import run_id
 from benchkit.units import format_count, format_duration
 from benchkit.workloads import Workload
@@ -39,6 +40,10 @@ class Setup:
         Where the binaries are, or a running server is.
     cpus : str
         Where the server runs, such as ``"0-3"``; empty for anywhere.
+    private : bool
+        Whether it is ours to start and stop.
+    topology : str
+        Its replicas, in a few words; empty for none.
     binaries : str or None
         Product and version of a private server, such as ``"MariaDB 11.8.9-MariaDB"``.
     """
@@ -47,6 +52,8 @@ class Setup:
     config_sha12: str
     install: str | None
     cpus: str = ""
+    private: bool = True
+    topology: str = ""
     binaries: str | None = None
 
 
@@ -82,6 +89,7 @@ class PlannedRun:
     block: int
     fingerprint: str
     workload_label: str
+    mode: IterationMode
 
     @property
     def identity(self) -> dict[str, object]:
@@ -99,7 +107,9 @@ class PlannedRun:
             "transactions": self.timing.transactions,
             "warmup_s": self.timing.warmup_s,
             "seed": self.seed,
+            "iteration_mode": self.mode,
             **({"cpus": self.setup.cpus} if self.setup.cpus else {}),
+            **({"replicas": self.setup.topology} if self.setup.topology else {}),
         }
 
     @property
@@ -139,10 +149,20 @@ class Grid:
     timing: Timing
     order: Order
     seed: int
+    iteration_mode: IterationMode | None = None
 
     def settings(self) -> dict[str, object]:
         """Return what stays the same while a study grows."""
-        return {**asdict(self.timing), "order": self.order, "seed": self.seed}
+        return {
+            **asdict(self.timing),
+            "order": self.order,
+            "seed": self.seed,
+            "iteration_mode": self.iteration_mode,
+        }
+
+    def mode_of(self, setup: Setup, workload: Workload) -> IterationMode:
+        """Return how the runs of a workload on a server find it."""
+        return choose_mode(self.iteration_mode, workload, setup.private)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,17 +182,20 @@ class Plan:
     @property
     def expected_s(self) -> float:
         """About how long all runs will take, with starts and loads."""
-        switches = 1 + sum(before.setup != after.setup for before, after in pairwise(self.runs))
+        switches = 1 + sum(
+            before.setup != after.setup or after.mode in ("restart", "restore")
+            for before, after in pairwise(self.runs)
+        )
         runs_s = sum(run.expected_s + _RUN_OVERHEAD_S for run in self.runs)
         return runs_s + switches * _START_S + self._rows_to_load() / _LOAD_ROWS_PER_S
 
     def _rows_to_load(self) -> int:
-        most = max(self.grid.threads)
-        rows = 0
-        for workload in self.grid.workloads:
-            each = sum(t.rows * int(t.count) for t in workload.tables_for(most))
-            repeats = len(self.grid.threads) * self.grid.iterations if workload.fresh_data else 1
-            rows += each * repeats * len(self.grid.setups)
+        grid, rows = self.grid, 0
+        for setup, workload in product(grid.setups, grid.workloads):
+            mode = grid.mode_of(setup, workload)
+            anew = mode == "reset" or (workload.fresh_data and mode != "restore")
+            each = sum(t.rows * int(t.count) for t in workload.tables_for(max(grid.threads)))
+            rows += each * (len(grid.threads) * grid.iterations if anew else 1)
         return rows
 
     def summary(self) -> str:
@@ -227,6 +250,7 @@ def make_plan(study: str, grid: Grid) -> Plan:
             block=cell.block,
             fingerprint=fingerprints[cell.workload],
             workload_label=labels[cell.workload],
+            mode=grid.mode_of(cell.setup, cell.workload),
         )
         for order, cell in enumerate(cells, 1)
     )

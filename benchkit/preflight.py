@@ -4,16 +4,16 @@
 the disk, and `check_server` a server that answers.
 """
 
-import os
 import resource
 import shutil
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from contextlib import suppress
 from pathlib import Path
 
 from benchkit._core import Program
 from benchkit.errors import RunError, ServerError, StudyError
+from benchkit.image import allocated_bytes
+from benchkit.modes import IterationMode
 from benchkit.plan import Plan, PlannedRun
 from benchkit.record import RunRecord
 from benchkit.server import Server
@@ -66,20 +66,27 @@ def check_growth(plan: Plan, settings: Mapping[str, object], stored: Collection[
                 f"study {plan.study!r} was begun with {name} = {settings.get(name)!r}, now it is "
                 f"{value!r}: a study may grow, but its settings stay. Use another folder and name"
             )
-    setups = {s.name: (s.config_sha12, s.install, s.cpus, s.binaries) for s in plan.grid.setups}
+    setups = {
+        s.name: (s.config_sha12, s.install, s.binaries, s.cpus, s.topology)
+        for s in plan.grid.setups
+    }
     workloads = defaultdict(set)
     for run in plan:
         workloads[run.workload.identity].add(run.fingerprint)
     for identity in (record.identity for record in stored):
         server, workload = str(identity.get("server")), str(identity.get("workload"))
         setup = (
-            *(identity.get("config"), identity.get("install"), identity.get("cpus", "")),
+            identity.get("config"),
+            identity.get("install"),
             identity.get("binaries"),
+            identity.get("cpus", ""),
+            identity.get("replicas", ""),
         )
         if setups.get(server, setup) != setup:
             raise StudyError(
-                f"server {server!r} had another configuration, install, version or cpus when study "
-                f"{plan.study!r} was begun: give the changed server another name"
+                f"server {server!r} had another configuration, install, version, cpus or "
+                f"replicas when study {plan.study!r} was begun: give the changed server another "
+                "name"
             )
         fingerprints = workloads.get(workload)
         if fingerprints and identity.get("workload_fingerprint") not in fingerprints:
@@ -106,7 +113,7 @@ def check_space(needed_bytes: Mapping[Path, int]) -> None:
     for directory, needed in needed_bytes.items():
         existing = next(path for path in (directory, *directory.parents) if path.is_dir())
         device = existing.stat().st_dev
-        on_disk[device] += max(needed - _used_bytes(directory), 0)
+        on_disk[device] += max(needed - allocated_bytes(directory), 0)
         free = shutil.disk_usage(existing).free
         if on_disk[device] > free:
             raise RunError(
@@ -116,13 +123,20 @@ def check_space(needed_bytes: Mapping[Path, int]) -> None:
             )
 
 
-def _used_bytes(directory: Path) -> int:
-    used = 0
-    for folder, _, names in os.walk(directory):
-        for name in names:
-            with suppress(FileNotFoundError):  # a killed server may just be cleaning up
-                used += 512 * os.lstat(os.path.join(folder, name)).st_blocks
-    return used
+def needed_space(loads: Collection[tuple[int, IterationMode]], copies: int) -> int:
+    """Return how many bytes the data of a server take in the end, or at times.
+
+    Parameters
+    ----------
+    loads : collection of (int, str)
+        The bytes of each workload's tables, and the mode of its runs. Those that are restored
+        have an image each, and two copies for the moment when one replaces the other.
+    copies : int
+        The server, and its replicas.
+    """
+    restored = [size for size, mode in loads if mode == "restore"]
+    kept = sum(size for size, mode in loads if mode != "restore")
+    return copies * (kept + sum(restored) + 2 * max(restored, default=0))
 
 
 def check_server(server: Server, runs: Iterable[PlannedRun], stored: Iterable[RunRecord]) -> None:

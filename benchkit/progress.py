@@ -7,7 +7,7 @@ Where nothing can be drawn over, in a log file say, there is one line for each r
 import math
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from types import TracebackType
 from typing import Any, Self
@@ -63,6 +63,35 @@ class Progress:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+class LoadMeter:
+    """Says how a load goes, each time it is told how many rows are there.
+
+    Parameters
+    ----------
+    total : int
+        Rows at the end, or about so many.
+    show : callable
+        Takes the text: a share, rows per second, and the time left.
+    """
+
+    def __init__(self, total: int, show: Callable[[str], None]) -> None:
+        self._total = total
+        self._show = show
+        self._began: tuple[float, int] | None = None
+
+    def __call__(self, rows: int) -> None:
+        """Say how far it is with so many rows there."""
+        now_s = time.monotonic()
+        began_s, before = self._began = self._began or (now_s, rows)
+        share = min(rows / max(self._total, 1), 1.0)
+        text = f"loading {share:.0%}"
+        if rows > before:
+            per_s = (rows - before) / (now_s - began_s)
+            left_s = max(self._total - rows, 0) / per_s
+            text += f", {per_s:,.0f} rows/s, {format_duration(round(left_s))} left"
+        self._show(text)
 
 
 class LineProgress(Progress):

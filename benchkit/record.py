@@ -178,7 +178,8 @@ class RunRecord:
         ``"complete"``, ``"interrupted"`` or ``"failed"``.
     identity : mapping
         All that makes two runs the same run: server, config, install, workload,
-        workload_fingerprint, threads, iteration, duration_s, transactions, warmup_s, seed.
+        workload_fingerprint, threads, iteration, duration_s, transactions, warmup_s, seed,
+        iteration_mode, and replicas where there are any.
     time : mapping
         start_utc, end_utc (ISO 8601) and started_monotonic_ns.
     measured_s, warmup_s : float
@@ -187,8 +188,14 @@ class RunRecord:
         In the units of ``metrics.py``; NaN where a value is absent.
     config_ref, env_ref : str or None
         Paths inside the study's folder.
+    preparation : mapping or None
+        How the run found server and data: iteration_mode, what was restored, rest.
+    replication : mapping or None
+        The replicas, how long they took to catch up, and what primary and replicas have alike.
     conditions : mapping
         What was unusual around the run: load_cpus, drop_caches, profile.
+    consistency : mapping of str to int
+        How many violations of each of the workload's conditions were found after the run.
     failure : mapping or None
         kind and message of what ended a run early.
     files : mapping
@@ -224,8 +231,11 @@ class RunRecord:
     config_ref: str | None = None
     env_ref: str | None = None
     load: Json | None = None
+    preparation: Json | None = None
+    replication: Json | None = None
     client: Json = field(default_factory=dict)
     conditions: Json = field(default_factory=dict)
+    consistency: Json = field(default_factory=dict)
     failure: Json | None = None
     files: Json = field(default_factory=dict)
     tool: Json = field(default_factory=dict)

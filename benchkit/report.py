@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from benchkit.errors import MetricError, StoreError, unknown_name
+from benchkit.errors import MetricError, unknown_name
 from benchkit.importers.model import Facts
 from benchkit.metrics import PERCENT_METRIC, Metric
 from benchkit.record import UNKNOWN_THREADS, Json
@@ -42,6 +42,7 @@ from benchkit.report_write import (
     write_page,
     write_text,
 )
+from benchkit.store import save_text
 
 _UNITS = {"qps": "q/s", "tps": "t/s"}
 """Units as captions of percent tables have them."""
@@ -105,13 +106,8 @@ class Report:
         StoreError
             If the file cannot be written.
         """
-        target = Path(path)
-        content = self.render(form or _SUFFIXES.get(target.suffix.lower(), target.suffix))
-        try:
-            target.write_bytes(content.encode(errors="replace"))
-        except OSError as error:
-            raise StoreError(f"cannot write {target}: {error.strerror or error}") from error
-        return target
+        suffix = Path(path).suffix
+        return save_text(path, self.render(form or _SUFFIXES.get(suffix.lower(), suffix)))
 
     def __str__(self) -> str:
         return self.plain

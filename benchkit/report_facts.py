@@ -109,6 +109,8 @@ def test_rows(workload: str, records: Sequence[RunRecord]) -> Iterator[tuple[str
         "Iterations": len({record.factors.iteration for record in records}),
         "Timestamp": _first_time(records),
         "AutoGen Prop File": (first.properties or {}).get("file"),
+        "Iteration Mode": _mode_text(identity.get("iteration_mode")),
+        "Replicas": identity.get("replicas"),
         "Transactions": identity.get("transactions"),
         "Warmup": identity.get("warmup_s"),
         "Threads": _listed(record.factors.threads for record in records),
@@ -117,6 +119,10 @@ def test_rows(workload: str, records: Sequence[RunRecord]) -> Iterator[tuple[str
     for name, value in sorted(first.workload.get("parameters", {}).items()):
         if value != "":
             yield name.replace("_", " ").capitalize(), _number(value)
+
+
+def _mode_text(mode: str | None) -> str | None:
+    return f"{mode} (cold caches)" if mode in ("restart", "restore") else mode
 
 
 def _first_time(records: Sequence[RunRecord]) -> str:

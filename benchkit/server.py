@@ -7,34 +7,40 @@ up and goes down is in `instance`.
 import getpass
 import os
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypedDict
 
-from benchkit._core import Connection
 from benchkit.account import check_reachable, server_account
 from benchkit.config import Config, Value, private_options
-from benchkit.datadir import ServerDirectory
+from benchkit.datadir import ServerDirectory, told_as_server_error
+from benchkit.endpoint import Endpoint, Reachable
 from benchkit.errors import DatabaseError, ServerError
 from benchkit.install import Install, product_of
 from benchkit.instance import Instance, Launch
 from benchkit.placement import format_cpus, read_cpus
+from benchkit.replica import (
+    Attach,
+    Replica,
+    ReplicatedInstance,
+    free_port,
+    mark_clean,
+    plan_replicas,
+    primary_options,
+    replica_folders,
+)
 
 
-class Endpoint(TypedDict, total=False):
-    """Where a server is and as whom to log in: keywords of `benchkit._core.Connection`."""
-
-    host: str | None
-    port: int
-    socket: str | None
-    user: str | None
-    password: str | None
-    tls: bool
+class _ReplicaArguments(TypedDict):
+    replicas: int
+    replica_config: Config | None
+    attach: Attach
 
 
-class Server:
+class Server(Reachable):
     """A private server: its own data directory, a socket only, gone with this process.
 
     Nothing happens before `start`; as a context manager it starts and stops. `Server.connect`
@@ -54,6 +60,14 @@ class Server:
         this machine can then use the server: its root user has no password.
     start_limit_s : float
         How long initialisation, and then a start, may take.
+    replicas : int
+        How many replicas to run beside it, attached by GTID. The server then has a binary log
+        and a port of its own on 127.0.0.1, where only they can log in.
+    replica_config : Config, optional
+        What they are started with; by default what the server is started with.
+    attach : {"before_load", "image"}
+        Make them from the data the server has at its first start, or when `attach_replicas` is
+        called; a study does that once its tables are loaded.
     cpus : str or iterable of int, optional
         The CPUs that the server may use, such as ``"0-3"``; by default all of this process.
 
@@ -72,9 +86,16 @@ class Server:
         port: int | None = None,
         start_limit_s: float = 300.0,
         *,
+        replicas: int = 0,
+        replica_config: Config | None = None,
+        attach: Attach = "before_load",
         cpus: str | Iterable[int] | None = None,
     ) -> None:
         self.config = config
+        self._replica_arguments = _ReplicaArguments(
+            replicas=replicas, replica_config=replica_config, attach=attach
+        )
+        self.topology = plan_replicas(config, replicas, replica_config, attach)
         self._options = private_options(config, port)
         self._binaries = install if isinstance(install, Install) else Install(install)
         self._directory_path = None if directory is None else Path(directory).absolute()
@@ -210,8 +231,13 @@ class Server:
             if self._directory_path is not None
             else ServerDirectory.make_temporary(account)
         )
-        launch = Launch(self.name, install, self._options, self._start_limit_s, self.cpus)
-        instance = Instance(launch, directory)
+        options = self._launch_options(install)
+        launch = Launch(self.name, install, options, self._start_limit_s, self.cpus)
+        instance = (
+            Instance(launch, directory)
+            if self.topology is None
+            else ReplicatedInstance(launch, directory, self.topology, self._port is None)
+        )
         self._version = instance.start()
         self._instance = instance
         return self
@@ -244,6 +270,65 @@ class Server:
             self._instance.stop()
             self._version = self._instance.start()
 
+    @property
+    def replicas(self) -> list[Replica]:
+        """The replicas of a server that runs, once they are attached."""
+        return self._instance.replicas if isinstance(self._instance, ReplicatedInstance) else []
+
+    def attach_replicas(self) -> None:
+        """Make the replicas from a copy of what the server holds now, and attach them.
+
+        The server is stopped and started for that. Replicas that are there are replaced.
+        """
+        if isinstance(self._instance, ReplicatedInstance):
+            self._instance.make_replicas()
+
+    @contextmanager
+    def at_rest(self) -> Iterator[dict[str, Path]]:
+        """Stop the server, and hold its directory while its data directories are copied.
+
+        Yields
+        ------
+        dict of str to Path
+            The server's data directory, and that of each replica, by a name for each; the
+            replicas' are taken to fit the server's in the end.
+        """
+        if self._directory_path is None:
+            raise ServerError(
+                f"server {self.name!r} has a temporary directory, which goes when it stops: give "
+                "Server(directory=...)"
+            )
+        self.stop()
+        directory = ServerDirectory(self._directory_path, False, server_account())
+        replicas = replica_folders(self.topology, directory.path) if self.topology else []
+        with told_as_server_error(directory.path):
+            directory.claim()
+        try:
+            yield {"data": directory.data} | {path.name: path / "data" for path in replicas}
+            for path in replicas:
+                mark_clean(path)
+        finally:
+            directory.release()
+            directory.remove_leftovers()
+
+    def drop_replicas(self) -> None:
+        """Kill the replicas and remove their data, so that they are made anew."""
+        if isinstance(self._instance, ReplicatedInstance):
+            self._instance.drop_replicas()
+
+    @property
+    def replication_options(self) -> dict[str, Value]:
+        """What the server is started with because it has replicas."""
+        return {} if self.topology is None else primary_options(self.config, self.version)
+
+    def _launch_options(self, install: Install) -> dict[str, Value]:
+        """Return the options with those that replicas need, and their port."""
+        if self.topology is None:
+            return self._options
+        port = free_port() if self._port is None else self._port
+        forced = primary_options(self.config, install.version)
+        return private_options(self.config, port) | forced
+
     def placed(self, directory: Path) -> "Server":
         """Return the server as a study runs it: in its own directory, else in this one."""
         return Server(
@@ -252,6 +337,7 @@ class Server:
             self._directory_path or directory,
             self._port,
             self._start_limit_s,
+            **self._replica_arguments,
             cpus=self.cpus or None,
         )
 
@@ -262,31 +348,6 @@ class Server:
         """
         if self._directory_path is not None and self._directory_path.is_relative_to(placed):
             shutil.rmtree(self._directory_path, ignore_errors=True)
-
-    def session(self, database: str | None = None) -> Connection:
-        """Return a new connection for text statements.
-
-        Raises
-        ------
-        DatabaseError
-            When the server refuses it.
-        ServerError
-            When the server does not run.
-        """
-        return Connection(**self.endpoint, database=database)
-
-    def query(self, sql: str) -> list[tuple[str | None, ...]]:
-        """Run one SQL text on a connection of its own and return its rows as text."""
-        with self.session() as connection:
-            return connection.query(sql)
-
-    def variables(self) -> dict[str, str]:
-        """Return SHOW GLOBAL VARIABLES."""
-        return self._pairs("SHOW GLOBAL VARIABLES")
-
-    def status(self) -> dict[str, str]:
-        """Return SHOW GLOBAL STATUS."""
-        return self._pairs("SHOW GLOBAL STATUS")
 
     def read_log(self, lines: int = 20) -> str:
         """Return the last lines of a private server's error log; empty where there is none."""
@@ -346,9 +407,6 @@ class Server:
     def __repr__(self) -> str:
         state = f"running, pid {self.pid}" if self.running else "not running"
         return f"<Server {self.name!r}, private, {state}>"
-
-    def _pairs(self, sql: str) -> dict[str, str]:
-        return {str(name): value or "" for name, value in self.query(sql)}
 
 
 class _RunningServer(Server):

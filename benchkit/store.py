@@ -412,6 +412,22 @@ def array_bytes(array: NDArray[np.void]) -> bytes:
     return b"".join(_array_pieces(array))
 
 
+def save_text(path: str | os.PathLike[str], text: str) -> Path:
+    """Write a text to a file of the user's, over what is there, and return its path.
+
+    Raises
+    ------
+    StoreError
+        If the file cannot be written.
+    """
+    target = Path(path)
+    try:
+        target.write_bytes(text.encode(errors="replace"))
+    except OSError as error:
+        raise StoreError(f"cannot write {target}: {error.strerror or error}") from error
+    return target
+
+
 def _in_pieces(files: Mapping[str, bytes]) -> dict[str, Iterable[bytes]]:
     return {name: [content] for name, content in files.items()}
 

@@ -17,6 +17,7 @@ from benchkit.conditions import Conditions
 from benchkit.errors import StudyError, unknown_name
 from benchkit.execute import Failure, Hosting, execute
 from benchkit.home import find_home, new_data_id, remove_home, server_folder
+from benchkit.modes import IterationMode, check_mode
 from benchkit.placement import check_apart, format_cpus, read_cpus
 from benchkit.plan import ORDERS, Grid, Order, Plan, Setup, Timing, label_workloads, make_plan
 from benchkit.preflight import check_growth, check_plan
@@ -57,6 +58,15 @@ class Study:
         ``"sequential"``: one server after the other.
     seed : int
         Decides the data, the order and what each worker draws.
+    iteration_mode : {"preserve", "restart", "restore", "reset"}, optional
+        How each run (every iteration at every number of threads) finds server and data:
+        ``"preserve"`` as the run before left them; ``"restart"`` with the server started anew,
+        its caches cold; ``"restore"`` with the loaded data put back from an image, the server
+        started on it; ``"reset"`` with the tables dropped and loaded again. By default restart
+        for workloads that only read and restore for those that write; preserve on servers that
+        are not ours, which take preserve and reset only.
+    rest_limit : str or float
+        How long each run waits at most for its servers to come to rest; 0 does not wait.
     loader_threads : int, optional
         Connections that load tables; by default one for each CPU, at most 8.
     monitor : bool
@@ -102,6 +112,8 @@ class Study:
     transactions: int = 0
     order: Order = "blocked"
     seed: int = 1
+    iteration_mode: IterationMode | None = None
+    rest_limit: str | float = "60s"
     loader_threads: int | None = None
     monitor: bool = True
     profile: str | None = None
@@ -118,6 +130,7 @@ class Study:
             raise StudyError(unknown_name("order", self.order, ORDERS))
         if self.loader_threads is not None:
             _integer("loader_threads", self.loader_threads, 1, 1024)
+        _seconds("rest_limit", self.rest_limit)
         grid = Grid(
             setups=_setups(self.servers),
             workloads=_workloads(self.workloads),
@@ -126,7 +139,9 @@ class Study:
             timing=_timing(self.duration, self.warmup, self.transactions),
             order=self.order,
             seed=_integer("seed", self.seed, 0, 2**63 - 1),
+            iteration_mode=self.iteration_mode,
         )
+        check_mode(self.iteration_mode, [s.name for s in grid.setups if not s.private])
         load_cpus = read_cpus("load_cpus", self.load_cpus)
         for server in self.servers:
             check_apart(f"server {server.name!r}", server.cpus, "the load threads", load_cpus)
@@ -239,7 +254,15 @@ class Study:
             for setup, server in zip(self.grid.setups, self.servers, strict=True)
         }
         default = min(os.cpu_count() or 1, _LOADER_THREADS_MAX)
-        return Hosting(placed, home, data_id, self.loader_threads or default, self.conditions)
+        rest_limit_s = _seconds("rest_limit", self.rest_limit)
+        return Hosting(
+            placed,
+            home,
+            data_id,
+            self.loader_threads or default,
+            self.conditions,
+            rest_limit_s,
+        )
 
 
 def _check_name(name: str) -> None:
@@ -262,7 +285,15 @@ def _setups(servers: Sequence[Server]) -> tuple[Setup, ...]:
     if len(set(directories)) < len(directories):
         raise StudyError("two servers have the same directory; each needs its own")
     return tuple(
-        Setup(s.name, s.config.sha12, s.install_label, format_cpus(s.cpus), s.binaries)
+        Setup(
+            name=s.name,
+            config_sha12=s.config.sha12,
+            install=s.install_label,
+            binaries=s.binaries,
+            cpus=format_cpus(s.cpus),
+            private=s.private,
+            topology="" if s.topology is None else s.topology.label,
+        )
         for s in servers
     )
 

@@ -79,6 +79,8 @@ _STUDY_KEYS = {
     "transactions": "an integer",
     "order": "a text",
     "seed": "an integer",
+    "iteration_mode": "a text",
+    "rest_limit": "a number of seconds, or a text",
     "loader_threads": "an integer",
     "monitor": "true or false",
     "profile": "a text",
@@ -96,6 +98,9 @@ _SERVER_KEYS = {
     "install": "a text",
     "directory": "a text",
     "port": "an integer",
+    "replicas": "an integer",
+    "replica_options": "a table",
+    "attach": "a text",
     "cpus": "a text",
     "connect": "a table",
 }
@@ -203,8 +208,17 @@ def _make_server(file: _File, item: Table) -> Server:
         install=file.resolve(item.get("install")),
         directory=file.resolve(item.get("directory")),
         port=item.get("port"),
+        **_topology(item),
         cpus=item.get("cpus"),
     )
+
+
+def _topology(item: Table) -> dict[str, Any]:
+    """Return the arguments of `Server` about replicas that a table gives."""
+    given: Table = {key: item[key] for key in ("replicas", "attach") if key in item}
+    if "replica_options" in item:
+        given["replica_config"] = Config(f"{item['name']}-replica", item["replica_options"])
+    return given
 
 
 def _make_config(file: _File, item: Table) -> Config:

@@ -19,7 +19,7 @@ from benchkit.plan import PLAN_COLUMNS, Plan
 from benchkit.record import Accounting, Json, Response, RunRecord, threads_text
 from benchkit.stored import StoredRun
 from benchkit.terminal import grid, styled, table
-from benchkit.units import decimals_for, format_duration, format_number
+from benchkit.units import decimals_for, format_count, format_duration, format_number
 from benchkit.workloads import Option, WorkloadFactory
 
 if TYPE_CHECKING:
@@ -210,8 +210,16 @@ def _run_facts(record: RunRecord) -> Iterator[tuple[str, str]]:
     yield "workload", _workload_text({"identity": record.factors.workload, **record.workload})
     if record.load:
         yield "load", _load_text(record.load)
+    if record.consistency:
+        yield "consistency", _consistency_text(record.consistency)
     if record.accounting:
         yield "outcome", _outcome_text(record.accounting)
+
+
+def _consistency_text(violations: Json) -> str:
+    broken = [f"{name}: {format_count(n, 'violation')}" for name, n in violations.items() if n]
+    kept = f"{format_count(len(violations) - len(broken), 'condition')} hold"
+    return "; ".join([kept, *broken])
 
 
 def _source_text(source: Json) -> str:

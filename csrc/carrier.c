@@ -6,6 +6,7 @@
 
 #include "clock.h"
 #include "error.h"
+#include "program.h"
 #include "worker.h"
 
 #include <assert.h>
@@ -76,18 +77,65 @@ static bool begin(const struct carrier *carrier, struct worker *worker)
     return advance(carrier, worker);
 }
 
+/* Whether a worker pauses no longer, though it meant to. */
+static bool pause_is_over(const struct worker *worker, int64_t now_ns)
+{
+    int64_t end_ns =
+        atomic_load_explicit(&worker->schedule->end_ns, memory_order_relaxed);
+
+    return worker->resume_ns && (now_ns >= worker->resume_ns || now_ns >= end_ns);
+}
+
+/* How many workers that pause have ended as their pauses did. In *wait_ms how long to
+ * wait for sockets: until the next pause is over, but not so long that the end of the
+ * run, which may be moved to the present, would not be seen; -1 when nobody pauses. */
+static uint32_t end_pauses(const struct carrier *carrier, int *wait_ms)
+{
+    enum { LOOK_MS = 100, NS_PER_MS = 1000000 };
+    int64_t now_ns = clock_now_ns();
+    int64_t next_ns = INT64_MAX;
+    uint32_t ended = 0;
+
+    for (uint32_t i = carrier->first; i < carrier->count; i += carrier->step) {
+        struct worker *worker = &carrier->workers[i];
+        if (pause_is_over(worker, now_ns))
+            ended += !advance(carrier, worker);
+        if (worker->resume_ns && worker->resume_ns < next_ns)
+            next_ns = worker->resume_ns;
+    }
+    *wait_ms = next_ns == INT64_MAX ? -1 : LOOK_MS;
+    if (next_ns < now_ns + (int64_t)LOOK_MS * NS_PER_MS)
+        *wait_ms = next_ns > now_ns ? (int)((next_ns - now_ns) / NS_PER_MS) + 1 : 0;
+    return ended;
+}
+
+/* A socket has something to say; to a worker that pauses, that its connection is lost:
+ * it shall not go on to say so. */
+static bool answer(const struct carrier *carrier, struct worker *worker)
+{
+    worker->resume_ns = 0;
+    return advance(carrier, worker);
+}
+
 static void run_several(const struct carrier *carrier)
 {
+    bool pauses = program_pauses(carrier->workers->program);
     struct epoll_event events[EVENTS_MAX];
     uint32_t running = 0;
+    int wait_ms = -1;
 
     for (uint32_t i = carrier->first; i < carrier->count; i += carrier->step)
         running += begin(carrier, &carrier->workers[i]);
     while (running) {
-        int ready = epoll_wait(carrier->poll, events, EVENTS_MAX, -1);
-        assert(ready > 0 || errno == EINTR);
+        int ready;
+        if (pauses)
+            running -= end_pauses(carrier, &wait_ms);
+        if (!running)
+            break;
+        ready = epoll_wait(carrier->poll, events, EVENTS_MAX, wait_ms);
+        assert(ready >= 0 || errno == EINTR);
         for (int i = 0; i < ready; i++)
-            running -= !advance(carrier, events[i].data.ptr);
+            running -= !answer(carrier, events[i].data.ptr);
     }
 }
 

@@ -10,6 +10,7 @@
 #include "error.h"
 #include "value.h"
 #include "wire.h"
+#include "wire_row.h"
 
 #include <errmsg.h>
 #include <mysql.h>
@@ -38,11 +39,13 @@ struct statement {
     struct value **values; /* the parameters; owned array of borrowed values */
     unsigned int value_count;
     struct wire_statement direct; /* for the wire */
+    struct wire_row row;          /* for the wire; in use if columns are kept */
     MYSQL_BIND *parameters;
     MYSQL_BIND *columns; /* column_count of them; those not kept are skipped */
     struct value **kept; /* registers for the first columns; as values */
     unsigned int kept_count;
     unsigned int column_count;
+    bool is_call;
     bool look_for_row;
 };
 
@@ -325,11 +328,8 @@ static int copy_values(const struct statement_text *text, struct statement *stat
                          "statement has %lu parameter marks but %u values: %.*s",
                          wanted, text->parameter_count, (int)text->length, text->sql);
     statement->value_count = text->parameter_count;
-    statement->kept_count = text->kept_count;
-    if (copy_pointers(text->parameters, text->parameter_count, &statement->values,
-                      error))
-        return -1;
-    return copy_pointers(text->kept, text->kept_count, &statement->kept, error);
+    return copy_pointers(text->parameters, text->parameter_count, &statement->values,
+                         error);
 }
 
 /* For libmariadb; the wire reads the values itself. */
@@ -349,12 +349,24 @@ static int bind_parameters(struct statement *statement, struct error *error)
     return 0;
 }
 
+static int prepare_direct(struct statement *statement,
+                          const struct statement_text *text, struct error *error)
+{
+    if (statement->kept_count) {
+        if (wire_row_init(&statement->row, statement->kept, statement->kept_count,
+                          error))
+            return -1;
+        statement->direct.row = &statement->row;
+    }
+    return wire_prepare(statement->wire, text->sql, text->length, &statement->direct,
+                        error);
+}
+
 static int prepare(struct statement *statement, const struct statement_text *text,
                    struct error *error)
 {
     if (statement->wire)
-        return wire_prepare(statement->wire, text->sql, text->length,
-                            &statement->direct, error);
+        return prepare_direct(statement, text, error);
     statement->handle = mysql_stmt_init(statement->connection->mysql);
     if (!statement->handle)
         return error_set_memory(error);
@@ -363,10 +375,12 @@ static int prepare(struct statement *statement, const struct statement_text *tex
     return 0;
 }
 
-/* Kept columns need decoding; what is longer than a packet needs splitting. */
+/* What is longer than a packet needs splitting, and a row that is long before its kept
+ * columns end more room. */
 static bool can_be_direct(const struct statement_text *text)
 {
-    return !text->kept_count && text->length <= WIRE_TEXT_MAX &&
+    return wire_row_fits(text->kept, text->kept_count) &&
+           text->length <= WIRE_TEXT_MAX &&
            wire_can_send(text->parameters, text->parameter_count);
 }
 
@@ -378,10 +392,13 @@ int connection_prepare(struct connection *connection, const struct statement_tex
     if (!statement)
         return error_set_memory(error);
     statement->connection = connection;
+    statement->is_call = text->is_call;
     statement->look_for_row = text->look_for_row || text->kept_count;
     if (connection->direct && can_be_direct(text))
         statement->wire = &connection->wire;
-    if (prepare(statement, text, error) || copy_values(text, statement, error) ||
+    statement->kept_count = text->kept_count;
+    if (copy_pointers(text->kept, text->kept_count, &statement->kept, error) ||
+        prepare(statement, text, error) || copy_values(text, statement, error) ||
         bind_parameters(statement, error)) {
         statement_free(statement);
         return -1;
@@ -491,6 +508,17 @@ static int skip_rest(const struct statement *statement, struct error *error)
     return more > 0 ? set_statement_error(statement, error) : 0;
 }
 
+/* After a CALL the server takes a parameter for what an OUT parameter left in it: it
+ * must be told the types again, or reads the next execution's values as others. */
+static int forget_types(struct statement *statement, struct error *error)
+{
+    statement->direct.types_sent = false;
+    if (!statement->wire && statement->value_count &&
+        mysql_stmt_bind_param(statement->handle, statement->parameters))
+        return set_statement_error(statement, error);
+    return 0;
+}
+
 /* Through libmariadb, which sends and receives in one. */
 static int execute(struct statement *statement, struct reply *reply,
                    struct error *error)
@@ -522,6 +550,8 @@ bool statement_is_direct(const struct statement *statement)
 
 int statement_send(struct statement *statement, struct error *error)
 {
+    if (statement->is_call && forget_types(statement, error))
+        return -1;
     if (!statement->wire)
         return 0;
     return wire_send_execute(statement->wire, &statement->direct, error);
@@ -546,6 +576,7 @@ void statement_free(struct statement *statement)
     free(statement->kept);
     free(statement->parameters);
     free(statement->columns);
+    wire_row_fini(&statement->row);
     free(statement);
 }
 

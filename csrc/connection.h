@@ -47,6 +47,7 @@ struct statement_text {
     struct value *const *kept; /* columns of the first row go here, from the left;
                                   all NULL where there is no row or no result */
     unsigned int kept_count;
+    bool is_call;      /* a CALL, which may write to its parameters at the server */
     bool look_for_row; /* fetch the first row even if no column is kept */
 };
 

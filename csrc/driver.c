@@ -327,6 +327,14 @@ static void begin_run(struct driver *driver)
     open_barrier(driver, STATE_RUNNING);
 }
 
+/* End what runs now, also for workers that pause. */
+static void end_now(struct driver *driver, int64_t now_ns)
+{
+    set_end(driver, now_ns);
+    for (uint32_t i = 0; i < driver_worker_count(driver); i++)
+        worker_wake(&driver->workers[i]);
+}
+
 /* End the run now, or never begin it; monitor held. */
 static void end_run(struct driver *driver)
 {
@@ -335,7 +343,7 @@ static void end_run(struct driver *driver)
     if (driver->state == STATE_CONNECTING)
         open_barrier(driver, STATE_ABANDONED);
     if (driver->state == STATE_RUNNING && now_ns < get_end(driver))
-        set_end(driver, now_ns);
+        end_now(driver, now_ns);
     if (now_ns + STOP_GRACE_NS < driver->interrupt_ns)
         driver->interrupt_ns = now_ns + STOP_GRACE_NS;
 }

@@ -1,6 +1,7 @@
 /*
  * The table of generator kinds, and how a generator is checked and made from it.
- * How the kinds draw is in generator_number.c and generator_text.c.
+ * How the kinds draw is in generator_number.c, generator_text.c and
+ * generator_compound.c.
  */
 #include "generator.h"
 #include "generator_kind.h"
@@ -35,12 +36,20 @@ static const struct generator_kind kinds[] = {
      .parameters = {{"value", PARAMETER_TEXT, true, 0, 0, LONGEST}},
      .draw = text_draw,
      .take = texts_take},
+    {.name = "null",
+     .summary = "NULL each time",
+     .result = VALUE_INTEGER,
+     .draw = null_draw,
+     .take = null_take},
     {.name = "sequence",
-     .summary = "start, start + step, ...: by row, or in each worker",
+     .summary = "start, start + step, ...: by row, or in each worker; each value comes "
+                "`every` times, and after `cycle` values it starts again",
      .result = VALUE_INTEGER,
      .ordinal = ORDINAL_PER_WORKER,
      .parameters = {{"start", PARAMETER_INTEGER, false, 1, -WIDEST, WIDEST},
-                    {"step", PARAMETER_INTEGER, false, 1, -WIDEST, WIDEST}},
+                    {"step", PARAMETER_INTEGER, false, 1, -WIDEST, WIDEST},
+                    {"every", PARAMETER_INTEGER, false, 1, 1, WIDEST},
+                    {"cycle", PARAMETER_INTEGER, false, 0, 0, WIDEST}},
      .draw = sequence_draw,
      .take = sequence_take},
     {.name = "uniform",
@@ -51,6 +60,15 @@ static const struct generator_kind kinds[] = {
                     {"high", PARAMETER_INTEGER, true, 0, -WIDEST, WIDEST},
                     {"partitioned", PARAMETER_FLAG, false, 0, 0, 1}},
      .draw = uniform_draw},
+    {.name = "remaining",
+     .summary = "integers of low + p..high, each as likely; p counts rows, or draws, "
+                "0 to high - low, and starts again",
+     .result = VALUE_INTEGER,
+     .ordinal = ORDINAL_PER_WORKER,
+     .ranged = true,
+     .parameters = {{"low", PARAMETER_INTEGER, true, 0, -WIDEST, WIDEST},
+                    {"high", PARAMETER_INTEGER, true, 0, -WIDEST, WIDEST}},
+     .draw = remaining_draw},
     {.name = "gaussian",
      .summary =
          "low + floor(n * mean of `rounds` uniform numbers of [0, 1)), n = high - "
@@ -91,6 +109,14 @@ static const struct generator_kind kinds[] = {
                     {"partitioned", PARAMETER_FLAG, false, 0, 0, 1}},
      .draw = pareto_draw,
      .take = pareto_take},
+    {.name = "exponential",
+     .summary = "-ln(U) * mean, at most `most` means; rounded if whole",
+     .result = VALUE_REAL,
+     .parameters = {{"mean", PARAMETER_REAL, true, 0, 0, 1e12},
+                    {"most", PARAMETER_REAL, false, 10, 1, 1e6},
+                    {"whole", PARAMETER_FLAG, false, 0, 0, 1}},
+     .draw = exponential_draw,
+     .take = exponential_take},
     {.name = "zipfian",
      .summary = "probability proportional to 1 / rank^exponent; rank 1 is low, or a "
                 "place of its own if scrambled",
@@ -115,25 +141,30 @@ static const struct generator_kind kinds[] = {
      .draw = nurand_draw,
      .take = nurand_take},
     {.name = "last_name",
-     .summary = "TPC-C's customer last name: the syllables of a nurand number's digits",
+     .summary =
+         "TPC-C's customer last name: the syllables of a nurand number's digits, "
+         "or with in_order of low, low + 1, ... high, and again",
      .result = VALUE_TEXT,
      .ranged = true,
      .parameters = {{"low", PARAMETER_INTEGER, false, 0, 0, 999},
                     {"high", PARAMETER_INTEGER, false, 999, 0, 999},
                     {"a", PARAMETER_INTEGER, false, 255, 0, WIDEST},
-                    {"c", PARAMETER_INTEGER, false, 0, 0, WIDEST}},
+                    {"c", PARAMETER_INTEGER, false, 0, 0, WIDEST},
+                    {"in_order", PARAMETER_FLAG, false, 0, 0, 1}},
      .draw = last_name_draw,
      .take = last_name_take},
     {.name = "permutation",
      .summary =
          "each integer of low..high once, in an order fixed by the seed; workers "
-         "take turns",
+         "take turns; then again, if reshuffled in another order",
      .result = VALUE_INTEGER,
      .ordinal = ORDINAL_SHARED,
      .ranged = true,
      .parameters = {{"low", PARAMETER_INTEGER, true, 0, -WIDEST, WIDEST},
-                    {"high", PARAMETER_INTEGER, true, 0, -WIDEST, WIDEST}},
+                    {"high", PARAMETER_INTEGER, true, 0, -WIDEST, WIDEST},
+                    {"reshuffled", PARAMETER_FLAG, false, 0, 0, 1}},
      .draw = permutation_draw,
+     .take = permutation_take,
      .settle = permutation_settle},
     {.name = "template",
      .summary = "the text with each # replaced by a digit and each @ by a letter a-z",
@@ -160,6 +191,69 @@ static const struct generator_kind kinds[] = {
      .parameters = {{"values", PARAMETER_TEXTS, true, 0, 0, LONGEST}},
      .draw = choice_draw,
      .take = texts_take},
+    {.name = "decimal",
+     .summary = "the text of an integer of low..high, each as likely, with its last "
+                "`places` digits behind a decimal point",
+     .result = VALUE_TEXT,
+     .ranged = true,
+     .parameters = {{"low", PARAMETER_INTEGER, true, 0, -WIDEST, WIDEST},
+                    {"high", PARAMETER_INTEGER, true, 0, -WIDEST, WIDEST},
+                    {"places", PARAMETER_INTEGER, true, 0, 0, 18}},
+     .draw = decimal_draw,
+     .take = decimal_take},
+    {.name = "digits",
+     .summary = "the text of an integer of low..high, each as likely, filled up with "
+                "zeros to `width` digits; with left they come behind it",
+     .result = VALUE_TEXT,
+     .ranged = true,
+     .parameters = {{"low", PARAMETER_INTEGER, true, 0, 0, WIDEST},
+                    {"high", PARAMETER_INTEGER, true, 0, 0, WIDEST},
+                    {"width", PARAMETER_INTEGER, true, 0, 1, 20},
+                    {"left", PARAMETER_FLAG, false, 0, 0, 1}},
+     .draw = digits_draw,
+     .take = digits_take},
+    {.name = "blocks",
+     .summary =
+         "of each rows[0] + rows[1] + ... rows (or draws) the first rows[0] from "
+         "of[0], the next rows[1] from of[1], ...; each counts only its own",
+     .result = VALUE_INTEGER,
+     .ordinal = ORDINAL_PER_WORKER,
+     .parameters = {{"rows", PARAMETER_INTEGERS, true, 0, 1, 1e15},
+                    {"of", PARAMETER_GENERATORS, true, 0, 0, 0}},
+     .draw = blocks_draw,
+     .take = blocks_take},
+    {.name = "mix",
+     .summary = "from of[i] with probability weights[i] / sum of the weights",
+     .result = VALUE_INTEGER,
+     .parameters = {{"weights", PARAMETER_INTEGERS, true, 0, 1, 1e15},
+                    {"of", PARAMETER_GENERATORS, true, 0, 0, 0}},
+     .draw = mix_draw,
+     .take = mix_take},
+    {.name = "joined",
+     .summary = "the texts of all its generators in a row",
+     .result = VALUE_TEXT,
+     .parameters = {{"of", PARAMETER_GENERATORS, true, 0, 0, 0}},
+     .draw = joined_draw,
+     .take = joined_take},
+    {.name = "splice",
+     .summary =
+         "a text with the word put in at a random place where it fits, instead of "
+         "the `cut` bytes from there on",
+     .result = VALUE_TEXT,
+     .parameters = {{"of", PARAMETER_GENERATORS, true, 0, 0, 0},
+                    {"word", PARAMETER_TEXT, true, 0, 0, LONGEST},
+                    {"cut", PARAMETER_INTEGER, true, 0, 0, LONGEST}},
+     .draw = splice_draw,
+     .take = splice_take},
+    {.name = "shared",
+     .summary = "what the generator draws from the random stream of (seed, key, row): "
+                "the same wherever the key is the same",
+     .result = VALUE_INTEGER,
+     .ordinal = ORDINAL_PER_WORKER,
+     .parameters = {{"key", PARAMETER_TEXT, true, 0, 0, LONGEST},
+                    {"of", PARAMETER_GENERATORS, true, 0, 0, 0}},
+     .draw = shared_draw,
+     .take = shared_take},
     {.name = NULL}};
 
 const struct generator_kind *generator_kinds(void)
@@ -173,11 +267,6 @@ const struct generator_kind *generator_kind_find(const char *name)
         if (!strcmp(kind->name, name))
             return kind;
     return NULL;
-}
-
-static bool is_text(const struct generator_parameter *parameter)
-{
-    return parameter->type == PARAMETER_TEXT || parameter->type == PARAMETER_TEXTS;
 }
 
 static int check_texts(const struct generator_kind *kind,
@@ -197,6 +286,36 @@ static int check_texts(const struct generator_kind *kind,
     return 0;
 }
 
+static int check_integers(const struct generator_kind *kind,
+                          const struct generator_parameter *parameter,
+                          const struct generator_argument *argument,
+                          struct error *error)
+{
+    if (!argument->integer_count)
+        return error_set(error, ERROR_INVALID, "generator %s: %s must not be empty",
+                         kind->name, parameter->name);
+    for (size_t i = 0; i < argument->integer_count; i++)
+        if ((double)argument->integers[i] < parameter->lowest ||
+            (double)argument->integers[i] > parameter->highest)
+            return error_set(error, ERROR_INVALID,
+                             "generator %s: each of %s must be %.15g to %.15g, not "
+                             "%lld",
+                             kind->name, parameter->name, parameter->lowest,
+                             parameter->highest, (long long)argument->integers[i]);
+    return 0;
+}
+
+static int check_generators(const struct generator_kind *kind,
+                            const struct generator_parameter *parameter,
+                            const struct generator_argument *argument,
+                            struct error *error)
+{
+    if (argument->generator_count)
+        return 0;
+    return error_set(error, ERROR_INVALID, "generator %s: %s must not be empty",
+                     kind->name, parameter->name);
+}
+
 static int check_number(const struct generator_kind *kind,
                         const struct generator_parameter *parameter,
                         const struct generator_argument *argument, struct error *error)
@@ -211,6 +330,17 @@ static int check_number(const struct generator_kind *kind,
                      parameter->name, parameter->lowest, parameter->highest, number);
 }
 
+typedef int check_function(const struct generator_kind *kind,
+                           const struct generator_parameter *parameter,
+                           const struct generator_argument *argument,
+                           struct error *error);
+
+static check_function *const checks[] = {
+    [PARAMETER_INTEGER] = check_number,       [PARAMETER_REAL] = check_number,
+    [PARAMETER_FLAG] = check_number,          [PARAMETER_TEXT] = check_texts,
+    [PARAMETER_TEXTS] = check_texts,          [PARAMETER_INTEGERS] = check_integers,
+    [PARAMETER_GENERATORS] = check_generators};
+
 /* Check what is given and put the defaults where nothing is. */
 static int resolve(const struct generator_kind *kind,
                    const struct generator_argument *arguments,
@@ -221,9 +351,7 @@ static int resolve(const struct generator_kind *kind,
         int status = 0;
         resolved[i] = arguments[i];
         if (arguments[i].given)
-            status = is_text(parameter)
-                         ? check_texts(kind, parameter, &arguments[i], error)
-                         : check_number(kind, parameter, &arguments[i], error);
+            status = checks[parameter->type](kind, parameter, &arguments[i], error);
         else if (parameter->required)
             status = error_set(error, ERROR_INVALID, "generator %s: %s is missing",
                                kind->name, parameter->name);
@@ -314,30 +442,72 @@ static int copy_texts(struct generator *generator, const struct generator *from,
     return 0;
 }
 
-int generator_init_worker(struct generator *generator, const struct generator *whole,
-                          uint32_t worker, uint32_t workers, struct error *error)
+static int copy_inner(struct generator *generator, const struct generator *from,
+                      struct error *error)
 {
-    struct generator made = *whole;
+    generator->inner = calloc(from->inner_count, sizeof *generator->inner);
+    generator->ends = calloc(from->inner_count, sizeof *generator->ends);
+    if (!generator->inner || !generator->ends)
+        return error_set_memory(error);
+    memcpy(generator->ends, from->ends, from->inner_count * sizeof *from->ends);
+    for (size_t i = 0; i < from->inner_count; i++)
+        if (generator_copy(&generator->inner[i], &from->inner[i], error))
+            return -1;
+    return 0;
+}
 
-    if (whole->text && copy_texts(&made, whole, error)) {
+int generator_copy(struct generator *copy, const struct generator *from,
+                   struct error *error)
+{
+    struct generator made = *from;
+
+    made.text = NULL;
+    made.text_offsets = NULL;
+    made.inner = NULL;
+    made.ends = NULL;
+    if ((from->text && copy_texts(&made, from, error)) ||
+        (from->inner && copy_inner(&made, from, error))) {
         generator_fini(&made);
         return -1;
     }
-    if (whole->partitioned) {
+    *copy = made;
+    return 0;
+}
+
+/* Keep to the worker's part of the range, as do the generators this is made of. */
+static void settle_for_worker(struct generator *generator, uint32_t worker,
+                              uint32_t workers)
+{
+    if (generator->partitioned) {
         /* floor(size * worker / workers) without overflow */
-        uint64_t start =
-            whole->size / workers * worker + whole->size % workers * worker / workers;
-        int64_t low = (int64_t)((uint64_t)whole->low + start - 1);
-        set_range(&made, low, (int64_t)((uint64_t)low + whole->size / workers));
+        uint64_t size = generator->size;
+        uint64_t start = size / workers * worker + size % workers * worker / workers;
+        int64_t low = (int64_t)((uint64_t)generator->low + start - 1);
+        set_range(generator, low, (int64_t)((uint64_t)low + size / workers));
     }
-    *generator = made;
+    for (size_t i = 0; i < generator->inner_count; i++)
+        settle_for_worker(&generator->inner[i], worker, workers);
+}
+
+int generator_init_worker(struct generator *generator, const struct generator *whole,
+                          uint32_t worker, uint32_t workers, struct error *error)
+{
+    if (generator_copy(generator, whole, error))
+        return -1;
+    settle_for_worker(generator, worker, workers);
     return 0;
 }
 
 void generator_fini(struct generator *generator)
 {
+    for (size_t i = 0; generator->inner && i < generator->inner_count; i++)
+        generator_fini(&generator->inner[i]);
+    free(generator->inner);
+    free(generator->ends);
     free(generator->text);
     free(generator->text_offsets);
+    generator->inner = NULL;
+    generator->ends = NULL;
     generator->text = NULL;
     generator->text_offsets = NULL;
 }

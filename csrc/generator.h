@@ -4,8 +4,8 @@
  * A generator is immutable once made and may be shared by threads: what varies comes
  * in with each draw (the random stream and an ordinal). generator_kinds() is the one
  * place that knows the kinds, their parameters, defaults and limits; the binding and
- * Python's help read it. How each kind draws is in generator_number.c and
- * generator_text.c.
+ * Python's help read it. How each kind draws is in generator_number.c, generator_text.c
+ * and generator_compound.c.
  */
 #ifndef BENCHKIT_GENERATOR_H
 #define BENCHKIT_GENERATOR_H
@@ -27,7 +27,9 @@ enum parameter_type {
     PARAMETER_REAL,
     PARAMETER_FLAG, /* an integer, 0 or 1 */
     PARAMETER_TEXT,
-    PARAMETER_TEXTS /* one or more texts */
+    PARAMETER_TEXTS,     /* one or more texts */
+    PARAMETER_INTEGERS,  /* one or more integers, each within the limits */
+    PARAMETER_GENERATORS /* one or more generators */
 };
 
 struct generator_parameter {
@@ -78,6 +80,10 @@ struct generator_argument {
     const char *const *texts; /* PARAMETER_TEXT: one; borrowed for the call */
     const size_t *text_lengths;
     size_t text_count;
+    const int64_t *integers; /* PARAMETER_INTEGERS; borrowed likewise */
+    size_t integer_count;
+    const struct generator *generators; /* PARAMETER_GENERATORS; borrowed likewise */
+    size_t generator_count;
 };
 
 struct generator {
@@ -85,6 +91,7 @@ struct generator {
     enum value_type result;
     enum ordinal_rule ordinal;
     bool bounded;     /* integers within low..high */
+    bool nullable;    /* may draw NULL */
     bool partitioned; /* each worker draws from its own part of the range */
     int64_t low;      /* of what is drawn */
     int64_t high;
@@ -99,6 +106,8 @@ struct generator {
         struct {
             int64_t start;
             int64_t step;
+            uint64_t every; /* draws that get the same value */
+            uint64_t cycle; /* values until it starts again; 0: never */
         } sequence;
         struct {
             int64_t rounds;
@@ -110,6 +119,11 @@ struct generator {
         } bell;       /* gaussian and special */
         double power; /* pareto */
         struct {
+            double mean;
+            double most; /* of what is drawn */
+            bool whole;
+        } exponential;
+        struct {
             double exponent;
             bool scrambled;
             double area_first; /* where the hat's integral starts and ends */
@@ -119,16 +133,31 @@ struct generator {
         struct {
             uint64_t a;
             uint64_t c;
+            bool in_order; /* last_name: no draw, but number after number */
         } nurand;
         struct {
             uint64_t shortest;
             uint64_t longest;
         } lengths;
+        struct {
+            uint64_t unit; /* 10 ^ places */
+            int places;
+        } decimal;
+        struct {
+            size_t width;
+            bool left;
+        } digits;
+        bool reshuffled; /* permutation */
+        uint64_t cut;    /* splice: bytes that the word replaces */
+        uint64_t key;    /* shared */
     } of;
     struct permutation permutation; /* permutation and scrambled zipfian */
     char *text;                     /* owned; all texts in a row */
     size_t *text_offsets;           /* owned; text_count + 1 of them */
     size_t text_count;
+    struct generator *inner; /* owned; the generators it is made of */
+    size_t inner_count;
+    uint64_t *ends; /* owned; for each of them, the sum of its and the former weights */
 };
 
 /* The table of kinds, ended by a NULL name. */
@@ -141,6 +170,10 @@ const struct generator_kind *generator_kind_find(const char *name);
  * parameter and the limit that was broken. */
 int generator_init(struct generator *generator, const struct generator_kind *kind,
                    const struct generator_argument *arguments, uint64_t seed,
+                   struct error *error);
+
+/* A generator of its own that draws what `from` does; ERROR_SYSTEM without memory. */
+int generator_copy(struct generator *copy, const struct generator *from,
                    struct error *error);
 
 /* The generator that worker `worker` of `workers` uses: the same, or for a partitioned

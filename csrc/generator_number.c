@@ -55,12 +55,32 @@ void real_draw(const struct generator *generator, struct rng *rng, uint64_t ordi
     out->real = generator->of.real;
 }
 
+int null_take(struct generator *generator, const struct generator_argument *arguments,
+              struct error *error)
+{
+    (void)arguments;
+    (void)error;
+    generator->nullable = true;
+    return 0;
+}
+
+void null_draw(const struct generator *generator, struct rng *rng, uint64_t ordinal,
+               struct value *out)
+{
+    (void)generator;
+    (void)rng;
+    (void)ordinal;
+    out->is_null = 1;
+}
+
 int sequence_take(struct generator *generator,
                   const struct generator_argument *arguments, struct error *error)
 {
     (void)error;
     generator->of.sequence.start = arguments[0].integer;
     generator->of.sequence.step = arguments[1].integer;
+    generator->of.sequence.every = (uint64_t)arguments[2].integer;
+    generator->of.sequence.cycle = (uint64_t)arguments[3].integer;
     return 0;
 }
 
@@ -71,6 +91,10 @@ void sequence_draw(const struct generator *generator, struct rng *rng, uint64_t 
     uint64_t step = (uint64_t)generator->of.sequence.step;
 
     (void)rng;
+    if (generator->of.sequence.every > 1)
+        ordinal /= generator->of.sequence.every;
+    if (generator->of.sequence.cycle)
+        ordinal %= generator->of.sequence.cycle;
     out->integer = (int64_t)(start + ordinal * step);
 }
 
@@ -79,6 +103,14 @@ void uniform_draw(const struct generator *generator, struct rng *rng, uint64_t o
 {
     (void)ordinal;
     put(generator, rng_below(rng, generator->size), out);
+}
+
+void remaining_draw(const struct generator *generator, struct rng *rng,
+                    uint64_t ordinal, struct value *out)
+{
+    uint64_t place = ordinal % generator->size;
+
+    put(generator, place + rng_below(rng, generator->size - place), out);
 }
 
 int gaussian_take(struct generator *generator,
@@ -155,6 +187,27 @@ void pareto_draw(const struct generator *generator, struct rng *rng, uint64_t or
     (void)ordinal;
     put(generator, offset_of(generator, pow(rng_uniform(rng), generator->of.power)),
         out);
+}
+
+int exponential_take(struct generator *generator,
+                     const struct generator_argument *arguments, struct error *error)
+{
+    (void)error;
+    generator->of.exponential.mean = arguments[0].real;
+    generator->of.exponential.most = arguments[0].real * arguments[1].real;
+    generator->of.exponential.whole = arguments[2].integer;
+    return 0;
+}
+
+void exponential_draw(const struct generator *generator, struct rng *rng,
+                      uint64_t ordinal, struct value *out)
+{
+    double drawn = -log1p(-rng_uniform(rng)) * generator->of.exponential.mean;
+
+    (void)ordinal;
+    if (drawn > generator->of.exponential.most)
+        drawn = generator->of.exponential.most;
+    out->real = generator->of.exponential.whole ? round(drawn) : drawn;
 }
 
 /* The integral of x^-exponent from 1 to x, and its inverse; expm1 and log1p keep both
@@ -252,15 +305,41 @@ void nurand_draw(const struct generator *generator, struct rng *rng, uint64_t or
     out->integer = (int64_t)nurand_number(generator, rng);
 }
 
+int permutation_take(struct generator *generator,
+                     const struct generator_argument *arguments, struct error *error)
+{
+    (void)error;
+    generator->of.reshuffled = arguments[2].integer != 0;
+    return 0;
+}
+
 void permutation_settle(struct generator *generator)
 {
     permutation_init(&generator->permutation, generator->size, generator->seed);
 }
 
+/* The permutation of a round: made anew for each draw, so that it needs no state. */
+static struct permutation shuffle_of(const struct generator *generator, uint64_t round)
+{
+    const uint64_t words[] = {generator->seed, round};
+    struct permutation permutation;
+    struct rng rng;
+
+    rng_seed(&rng, words, sizeof words / sizeof *words);
+    permutation_init(&permutation, generator->size, rng_next(&rng));
+    return permutation;
+}
+
 void permutation_draw(const struct generator *generator, struct rng *rng,
                       uint64_t ordinal, struct value *out)
 {
+    uint64_t place = ordinal % generator->size;
+
     (void)rng;
-    put(generator, permutation_at(&generator->permutation, ordinal % generator->size),
-        out);
+    if (generator->of.reshuffled) {
+        struct permutation shuffle = shuffle_of(generator, ordinal / generator->size);
+        put(generator, permutation_at(&shuffle, place), out);
+    } else {
+        put(generator, permutation_at(&generator->permutation, place), out);
+    }
 }

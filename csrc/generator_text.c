@@ -163,18 +163,22 @@ int last_name_take(struct generator *generator,
                    const struct generator_argument *arguments, struct error *error)
 {
     generator->capacity = LAST_NAME_BYTES;
+    generator->of.nurand.in_order = arguments[4].integer != 0;
+    if (generator->of.nurand.in_order)
+        generator->ordinal = ORDINAL_PER_WORKER;
     return nurand_take(generator, arguments, error);
 }
 
 void last_name_draw(const struct generator *generator, struct rng *rng,
                     uint64_t ordinal, struct value *out)
 {
-    uint64_t number = nurand_number(generator, rng);
+    uint64_t number = generator->of.nurand.in_order
+                          ? (uint64_t)generator->low + ordinal % generator->size
+                          : nurand_number(generator, rng);
     const char *parts[] = {syllables[number / 100], syllables[number / 10 % 10],
                            syllables[number % 10]};
     size_t length = 0;
 
-    (void)ordinal;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         size_t bytes = strlen(parts[i]);
         memcpy(out->text + length, parts[i], bytes);
@@ -220,4 +224,80 @@ void now_draw(const struct generator *generator, struct rng *rng, uint64_t ordin
     format_time(time(NULL), text);
     memcpy(out->text, text, TIMESTAMP_BYTES);
     out->length = TIMESTAMP_BYTES;
+}
+
+enum { DECIMAL_BYTES = 22 }; /* a sign, 20 digits, a point */
+
+int decimal_take(struct generator *generator,
+                 const struct generator_argument *arguments, struct error *error)
+{
+    (void)error;
+    generator->of.decimal.places = (int)arguments[2].integer;
+    generator->of.decimal.unit = 1;
+    for (int i = 0; i < generator->of.decimal.places; i++)
+        generator->of.decimal.unit *= 10;
+    generator->capacity = DECIMAL_BYTES;
+    return 0;
+}
+
+/* Write a number in decimal so that it ends before `end`, with at least `least` digits;
+ * return where it starts. */
+static char *write_digits(char *end, uint64_t number, int least)
+{
+    for (int i = 0; number || i < least; i++) {
+        *--end = (char)('0' + number % 10);
+        number /= 10;
+    }
+    return end;
+}
+
+void decimal_draw(const struct generator *generator, struct rng *rng, uint64_t ordinal,
+                  struct value *out)
+{
+    uint64_t drawn = (uint64_t)generator->low + rng_below(rng, generator->size);
+    bool negative = (int64_t)drawn < 0;
+    uint64_t number = negative ? 0 - drawn : drawn;
+    char text[DECIMAL_BYTES];
+    char *end = text + sizeof text;
+    char *start = end;
+
+    (void)ordinal;
+    if (generator->of.decimal.places) {
+        start = write_digits(start, number % generator->of.decimal.unit,
+                             generator->of.decimal.places);
+        *--start = '.';
+    }
+    start = write_digits(start, number / generator->of.decimal.unit, 1);
+    if (negative)
+        *--start = '-';
+    out->length = (unsigned long)(end - start);
+    memcpy(out->text, start, out->length);
+}
+
+enum { DIGITS_MAX = 20 };
+
+int digits_take(struct generator *generator, const struct generator_argument *arguments,
+                struct error *error)
+{
+    (void)error;
+    generator->of.digits.width = (size_t)arguments[2].integer;
+    generator->of.digits.left = arguments[3].integer != 0;
+    generator->capacity = DIGITS_MAX;
+    return 0;
+}
+
+void digits_draw(const struct generator *generator, struct rng *rng, uint64_t ordinal,
+                 struct value *out)
+{
+    uint64_t number = (uint64_t)generator->low + rng_below(rng, generator->size);
+    size_t width = generator->of.digits.width;
+    char text[DIGITS_MAX];
+    const char *start = write_digits(text + sizeof text, number, 1);
+    size_t length = (size_t)(text + sizeof text - start);
+    size_t zeros = length < width ? width - length : 0;
+
+    (void)ordinal;
+    memset(out->text, '0', length + zeros);
+    memcpy(out->text + (generator->of.digits.left ? 0 : zeros), start, length);
+    out->length = (unsigned long)(length + zeros);
 }

@@ -2,8 +2,8 @@
  * Loading in parallel.
  *
  * The monitor guards the hand-out of work and the end of the load. A thread takes a
- * chunk of the table that has the fewest threads at work, so that threads keep to
- * tables of their own while there are enough, and share the last ones.
+ * part of the table that has the fewest threads at work, so that threads keep to tables
+ * of their own while there are enough, and share the last ones.
  */
 #include "loader.h"
 
@@ -20,23 +20,26 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
     THREADS_MAX = 1024,
-    CHUNK_ROWS = 10000,       /* a transaction */
+    PART_ROWS = 10000,        /* where a table does not say */
+    MARK_BYTES = 64,          /* "number,lines)" behind a mark */
+    LINES_MAX = 1000000,      /* of one row */
     PACKET_BYTES = 128 * 1024 /* measured: larger ones leave the server's caches */
 };
 
 struct table_state {
     uint64_t next_row; /* first one not handed out, from 0 */
-    uint32_t threads;  /* at work on a chunk */
+    uint32_t threads;  /* at work on a part */
 };
 
-struct chunk {
+struct part {
     uint32_t table;
+    uint64_t number;    /* from 0 */
     uint64_t first_row; /* from 0 */
     uint64_t rows;
 };
@@ -61,11 +64,37 @@ struct loader {
     _Atomic uint64_t loaded; /* rows; relaxed, for people to watch */
 };
 
+static uint64_t part_rows(const struct load_table *table)
+{
+    return table->part_rows ? table->part_rows : PART_ROWS;
+}
+
+uint64_t load_table_parts(const struct load_table *table)
+{
+    uint64_t rows = part_rows(table);
+
+    return table->rows / rows + (table->rows % rows != 0);
+}
+
+static int check_lines(const struct load_options *options, struct error *error)
+{
+    for (uint32_t i = 0; i < options->table_count; i++) {
+        const struct generator *lines = options->tables[i].lines;
+        if (lines && !(lines->bounded && lines->low >= 0 && lines->high <= LINES_MAX))
+            return error_set(error, ERROR_INVALID,
+                             "lines must be integers of 0 to %d: %s", LINES_MAX,
+                             options->tables[i].insert);
+    }
+    return 0;
+}
+
 int loader_new(const struct load_options *options, struct loader **result,
                struct error *error)
 {
     struct loader *loader;
 
+    if (check_lines(options, error))
+        return -1;
     if (options->threads < 1 || options->threads > THREADS_MAX)
         return error_set(error, ERROR_INVALID,
                          "loader threads must be 1 to %d, not %lld", THREADS_MAX,
@@ -95,21 +124,38 @@ static bool has_rows_left(const struct loader *loader, uint32_t table)
     return loader->states[table].next_row < loader->options.tables[table].rows;
 }
 
-/* The table to take a chunk of; table_count if none has rows left. Monitor held. */
-static uint32_t find_table(const struct loader *loader)
+static bool is_done(const struct load_table *table, uint64_t row)
+{
+    return table->done && table->done[row / part_rows(table)];
+}
+
+/* Move on to a part that is still to be loaded; monitor held. */
+static void skip_done(struct loader *loader, uint32_t index)
+{
+    const struct load_table *table = &loader->options.tables[index];
+    struct table_state *state = &loader->states[index];
+
+    while (has_rows_left(loader, index) && is_done(table, state->next_row))
+        state->next_row += part_rows(table);
+}
+
+/* The table to take a part of; table_count if none has rows left. Monitor held. */
+static uint32_t find_table(struct loader *loader)
 {
     uint32_t count = loader->options.table_count;
     uint32_t best = count;
 
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
+        skip_done(loader, i);
         if (has_rows_left(loader, i) &&
             (best == count || loader->states[i].threads < loader->states[best].threads))
             best = i;
+    }
     return best;
 }
 
-/* Take the next chunk; false when there is none left. */
-static bool take_chunk(struct loader *loader, struct chunk *chunk)
+/* Take the next part; false when there is none left. */
+static bool take_part(struct loader *loader, struct part *part)
 {
     uint32_t table;
     bool found;
@@ -120,24 +166,27 @@ static bool take_chunk(struct loader *loader, struct chunk *chunk)
     if (found) {
         struct table_state *state = &loader->states[table];
         uint64_t left = loader->options.tables[table].rows - state->next_row;
-        chunk->table = table;
-        chunk->first_row = state->next_row;
-        chunk->rows = left < CHUNK_ROWS ? left : CHUNK_ROWS;
-        state->next_row += chunk->rows;
+        uint64_t most = part_rows(&loader->options.tables[table]);
+        part->table = table;
+        part->number = state->next_row / most;
+        part->first_row = state->next_row;
+        part->rows = left < most ? left : most;
+        state->next_row += part->rows;
         state->threads++;
     }
     monitor_unlock(&loader->monitor);
     return found;
 }
 
-/* Give the chunk back as done; true if it was the last of its table. */
-static bool end_chunk(struct loader *loader, const struct chunk *chunk)
+/* Give the part back as done; true if it was the last of its table. */
+static bool end_part(struct loader *loader, const struct part *part)
 {
     bool last;
 
     monitor_lock(&loader->monitor);
+    skip_done(loader, part->table);
     last =
-        !--loader->states[chunk->table].threads && !has_rows_left(loader, chunk->table);
+        !--loader->states[part->table].threads && !has_rows_left(loader, part->table);
     monitor_unlock(&loader->monitor);
     return last;
 }
@@ -157,52 +206,9 @@ static int commit(struct load_thread *thread, struct error *error)
     return command(thread->connection, sql, sizeof sql - 1, error);
 }
 
-static int send_rows(struct load_thread *thread, struct batch *batch,
-                     struct error *error)
-{
-    if (!batch->rows)
-        return 0;
-    if (command(thread->connection, batch->text, batch_statement_length(batch), error))
-        return -1;
-    atomic_fetch_add_explicit(&thread->loader->loaded, batch->rows,
-                              memory_order_relaxed);
-    batch_empty(batch);
-    return 0;
-}
-
-static void generate_row(const struct loader *loader, uint32_t table, uint64_t row,
-                         struct value *const *values)
-{
-    const struct load_table *what = &loader->options.tables[table];
-    const uint64_t words[] = {loader->options.seed, table, row};
-    struct rng rng;
-
-    rng_seed(&rng, words, sizeof words / sizeof *words);
-    for (uint32_t i = 0; i < what->column_count; i++)
-        generator_draw(&what->columns[i], &rng, row, values[i]);
-}
-
 static int set_stopped(struct error *error)
 {
     return error_set(error, ERROR_SYSTEM, "loading was stopped");
-}
-
-static int stream_rows(struct load_thread *thread, const struct chunk *chunk,
-                       struct value *const *values, struct batch *batch,
-                       struct error *error)
-{
-    const struct loader *loader = thread->loader;
-    uint32_t columns = loader->options.tables[chunk->table].column_count;
-
-    for (uint64_t i = 0; i < chunk->rows; i++) {
-        if (batch_is_full(batch) && send_rows(thread, batch, error))
-            return -1;
-        if (is_stopped(loader))
-            return set_stopped(error);
-        generate_row(loader, chunk->table, chunk->first_row + i, values);
-        batch_append(batch, values, columns);
-    }
-    return send_rows(thread, batch, error);
 }
 
 /* Values to generate into: an array, and pointers to its elements. */
@@ -210,6 +216,8 @@ struct row_buffer {
     struct value *values;
     struct value **pointers;
     uint32_t count;
+    struct value
+        *columns; /* those of the generators, behind the line's number if any */
 };
 
 static void row_buffer_fini(struct row_buffer *row)
@@ -223,37 +231,150 @@ static void row_buffer_fini(struct row_buffer *row)
 static int row_buffer_init(struct row_buffer *row, const struct load_table *table,
                            struct error *error)
 {
-    row->count = table->column_count;
+    uint32_t first = table->lines != NULL;
+
+    row->count = first + table->column_count;
     row->values = array_zeroed(row->count, sizeof *row->values);
     row->pointers = array_zeroed(row->count, sizeof *row->pointers);
     if (!row->values || !row->pointers)
         return error_set_memory(error);
-    for (uint32_t i = 0; i < row->count; i++) {
-        const struct generator *column = &table->columns[i];
-        if (value_init(&row->values[i], column->result, column->capacity, error))
-            return -1;
+    row->columns = row->values + first;
+    for (uint32_t i = 0; i < row->count; i++)
         row->pointers[i] = &row->values[i];
+    for (uint32_t i = 0; i < table->column_count; i++) {
+        const struct generator *column = &table->columns[i];
+        if (value_init(&row->columns[i], column->result, column->capacity, error))
+            return -1;
+    }
+    return first ? value_init(&row->values[0], VALUE_INTEGER, 0, error) : 0;
+}
+
+/* A part on its way to the server. */
+struct stream {
+    struct load_thread *thread;
+    const struct load_table *table;
+    uint32_t number; /* of the table */
+    struct row_buffer row;
+    struct batch batch;
+    uint64_t lines; /* generated so far */
+};
+
+static void stream_fini(struct stream *stream)
+{
+    batch_fini(&stream->batch);
+    row_buffer_fini(&stream->row);
+}
+
+static int stream_init(struct stream *stream, struct load_thread *thread,
+                       const struct part *part, struct error *error)
+{
+    const struct load_table *table = &thread->loader->options.tables[part->table];
+
+    stream->thread = thread;
+    stream->table = table;
+    stream->number = part->table;
+    if (row_buffer_init(&stream->row, table, error))
+        return -1;
+    return batch_init(&stream->batch, table->insert, stream->row.pointers,
+                      stream->row.count, PACKET_BYTES, error);
+}
+
+static int send_rows(struct stream *stream, struct error *error)
+{
+    struct load_thread *thread = stream->thread;
+    struct batch *batch = &stream->batch;
+
+    if (!batch->rows)
+        return 0;
+    if (command(thread->connection, batch->text, batch_statement_length(batch), error))
+        return -1;
+    atomic_fetch_add_explicit(&thread->loader->loaded, batch->rows,
+                              memory_order_relaxed);
+    batch_empty(batch);
+    return 0;
+}
+
+static int64_t draw_lines(const struct load_table *table, struct rng *rng, uint64_t row)
+{
+    struct value count = {.type = VALUE_INTEGER, .integer = 1};
+
+    if (table->lines)
+        generator_draw(table->lines, rng, row, &count);
+    return count.integer;
+}
+
+/* Generate the lines of a row, and send where the packet is full. */
+static int stream_row(struct stream *stream, uint64_t row, struct error *error)
+{
+    const struct load_table *table = stream->table;
+    const uint64_t words[] = {stream->thread->loader->options.seed, stream->number,
+                              row};
+    struct rng rng;
+    int64_t lines;
+
+    rng_seed(&rng, words, sizeof words / sizeof *words);
+    lines = draw_lines(table, &rng, row);
+    for (int64_t line = 1; line <= lines; line++) {
+        if (batch_is_full(&stream->batch) && send_rows(stream, error))
+            return -1;
+        if (table->lines)
+            stream->row.values[0].integer = line;
+        for (uint32_t i = 0; i < table->column_count; i++)
+            generator_draw(&table->columns[i], &rng, row, &stream->row.columns[i]);
+        batch_append(&stream->batch, stream->row.pointers, stream->row.count);
+        stream->lines++;
     }
     return 0;
 }
 
-static int load_chunk(struct load_thread *thread, const struct chunk *chunk,
-                      struct error *error)
+static int stream_rows(struct stream *stream, const struct part *part,
+                       struct error *error)
 {
-    const struct load_table *table = &thread->loader->options.tables[chunk->table];
-    struct row_buffer row = {0};
-    struct batch batch = {0};
-    int status = row_buffer_init(&row, table, error);
+    for (uint64_t i = 0; i < part->rows; i++) {
+        if (is_stopped(stream->thread->loader))
+            return set_stopped(error);
+        if (stream_row(stream, part->first_row + i, error))
+            return -1;
+    }
+    return send_rows(stream, error);
+}
+
+/* Note the part in its own transaction. */
+static int mark_part(const struct stream *stream, const struct part *part,
+                     struct error *error)
+{
+    const char *mark = stream->table->mark;
+    size_t size;
+    char *text;
+    int length, status;
+
+    if (!mark)
+        return 0;
+    size = strlen(mark) + MARK_BYTES;
+    text = malloc(size);
+    if (!text)
+        return error_set_memory(error);
+    length = snprintf(text, size, "%s %llu, %llu)", mark,
+                      (unsigned long long)part->number + 1,
+                      (unsigned long long)stream->lines);
+    status = command(stream->thread->connection, text, (size_t)length, error);
+    free(text);
+    return status;
+}
+
+static int load_part(struct load_thread *thread, const struct part *part,
+                     struct error *error)
+{
+    struct stream stream = {0};
+    int status = stream_init(&stream, thread, part, error);
 
     if (!status)
-        status = batch_init(&batch, table->insert, row.pointers, row.count,
-                            PACKET_BYTES, error);
+        status = stream_rows(&stream, part, error);
     if (!status)
-        status = stream_rows(thread, chunk, row.pointers, &batch, error);
+        status = mark_part(&stream, part, error);
     if (!status)
         status = commit(thread, error);
-    batch_fini(&batch);
-    row_buffer_fini(&row);
+    stream_fini(&stream);
     return status;
 }
 
@@ -268,7 +389,7 @@ static int finish_table(struct load_thread *thread, uint32_t index, struct error
     return commit(thread, error);
 }
 
-/* Tables without rows have no chunk that would finish them. */
+/* Tables without rows have no part whose end would finish them. */
 static int finish_empty_tables(struct load_thread *thread, struct error *error)
 {
     const struct loader *loader = thread->loader;
@@ -283,15 +404,14 @@ static int finish_empty_tables(struct load_thread *thread, struct error *error)
 
 static int work(struct load_thread *thread, struct error *error)
 {
-    struct chunk chunk = {0};
+    struct part part = {0};
 
     if (finish_empty_tables(thread, error))
         return -1;
-    while (!is_stopped(thread->loader) && take_chunk(thread->loader, &chunk)) {
-        if (load_chunk(thread, &chunk, error))
+    while (!is_stopped(thread->loader) && take_part(thread->loader, &part)) {
+        if (load_part(thread, &part, error))
             return -1;
-        if (end_chunk(thread->loader, &chunk) &&
-            finish_table(thread, chunk.table, error))
+        if (end_part(thread->loader, &part) && finish_table(thread, part.table, error))
             return -1;
     }
     return 0;

@@ -36,20 +36,33 @@ static struct program_register *new_register(struct program *program, const char
     return added;
 }
 
+/* The registers that every program has, in the order of their numbers. */
+static int add_built_in(struct program *program, struct error *error)
+{
+    struct program_register *worker = new_register(program, "worker", error);
+
+    if (!worker)
+        return -1;
+    worker->bounded = true;
+    worker->set_up = true;
+    worker = new_register(program, "workers", error);
+    if (!worker)
+        return -1;
+    worker->set_up = true;
+    return 0;
+}
+
 int program_new(struct program **result, struct error *error)
 {
     struct program *program = calloc(1, sizeof *program);
-    struct program_register *worker;
 
     if (!program)
         return error_set_memory(error);
-    worker = new_register(program, "worker", error);
-    if (!worker) {
+    program->set_up_entry = NO_INSTRUCTION;
+    if (add_built_in(program, error)) {
         program_free(program);
         return -1;
     }
-    worker->type = VALUE_INTEGER;
-    worker->bounded = true;
     *result = program;
     return 0;
 }
@@ -62,8 +75,11 @@ static void free_arrays(struct program *program)
     free(program->statements);
     free(program->labels);
     free(program->choices);
+    free(program->calculations);
+    free(program->tests);
     free(program->transactions);
     free(program->mix);
+    free(program->deck);
     free(program->session);
     free(program->retry);
     free(program->tolerate);
@@ -85,6 +101,8 @@ void program_free(struct program *program)
         free(program->choices[i].cumulative);
         free(program->choices[i].targets);
     }
+    for (uint32_t i = 0; i < program->test_count; i++)
+        free(program->tests[i].right.text);
     for (uint32_t i = 0; i < program->transaction_count; i++)
         free(program->transactions[i].name);
     for (uint32_t i = 0; i < program->session_count; i++)
@@ -155,15 +173,23 @@ int program_begin_transaction(struct program *program, const char *name, double 
     if (!grown->name)
         return error_set_memory(error);
     grown->entry = program->instruction_count;
+    grown->keying = grown->thinking = NO_GENERATOR;
     program->transaction_count++;
     for (uint32_t i = 0; i < program->register_count; i++)
-        program->registers[i].defined = i == REGISTER_WORKER;
+        program->registers[i].defined = program->registers[i].set_up;
     return 0;
 }
 
 int program_end_transaction(struct program *program, struct error *error)
 {
     const struct instruction end = {.operation = OP_COMMITTED};
+
+    return program_emit(program, &end, error);
+}
+
+int program_end_rolled_back(struct program *program, struct error *error)
+{
+    const struct instruction end = {.operation = OP_ROLLED_BACK};
 
     return program_emit(program, &end, error);
 }
@@ -192,9 +218,9 @@ struct program_register *program_target_register(struct program *program,
             found->type = type;
         return found;
     }
-    if (found == &program->registers[REGISTER_WORKER]) {
-        error_set(error, ERROR_INVALID,
-                  "register 'worker' is built in; choose another");
+    if (found <= &program->registers[REGISTER_WORKERS]) {
+        error_set(error, ERROR_INVALID, "register '%s' is built in; choose another",
+                  name);
         return NULL;
     }
     if (found->type != type) {
@@ -213,10 +239,15 @@ struct program_register *program_source_register(struct program *program,
 
     if (found && found->defined)
         return found;
-    error_set(
-        error, ERROR_INVALID,
-        "register '%s' is read before a step of transaction '%s' gives it a value",
-        name, program->transactions[program->transaction_count - 1].name);
+    if (program->setting_up)
+        error_set(error, ERROR_INVALID,
+                  "register '%s' is read before a step of the set-up gives it a value",
+                  name);
+    else
+        error_set(
+            error, ERROR_INVALID,
+            "register '%s' is read before a step of transaction '%s' gives it a value",
+            name, program->transactions[program->transaction_count - 1].name);
     return NULL;
 }
 
@@ -244,6 +275,21 @@ static void widen(struct program_register *reg, const struct bounds *written,
         reg->high = written->high;
 }
 
+int program_add_generator(struct program *program, struct generator *generator,
+                          struct error *error)
+{
+    struct generator *grown =
+        array_extend(program->generators, program->generator_count, sizeof *grown);
+
+    if (!grown) {
+        generator_fini(generator);
+        return error_set_memory(error);
+    }
+    program->generators = grown;
+    grown[program->generator_count++] = *generator;
+    return 0;
+}
+
 int program_draw(struct program *program, const char *target,
                  struct generator *generator, struct error *error)
 {
@@ -251,15 +297,9 @@ int program_draw(struct program *program, const char *target,
     uint32_t registers_before = program->register_count;
     struct instruction draw = {.operation = OP_DRAW, .b = program->generator_count};
     struct program_register *reg;
-    struct generator *grown;
 
-    grown = array_extend(program->generators, program->generator_count, sizeof *grown);
-    if (!grown) {
-        generator_fini(generator);
-        return error_set_memory(error);
-    }
-    program->generators = grown;
-    grown[program->generator_count++] = *generator;
+    if (program_add_generator(program, generator, error))
+        return -1;
     reg = program_target_register(program, target, generator->result, error);
     if (!reg)
         return -1;
@@ -374,7 +414,7 @@ int program_finish(struct program *program, struct error *error)
 {
     if (!program->transaction_count)
         return error_set(error, ERROR_INVALID, "a workload needs a transaction");
-    if (add_own_rollback(program, error))
+    if (program_lay_deck(program, error) || add_own_rollback(program, error))
         return -1;
     for (uint32_t i = 0; i < program->statement_count; i++)
         if (program_number_handles(program, &program->statements[i], error))

@@ -22,11 +22,15 @@ struct generator;
 enum operation {
     OP_DRAW,       /* register a = generator b */
     OP_ADD,        /* register a = register b + number */
+    OP_CALCULATE,  /* register a = calculation b */
     OP_EXECUTE,    /* statement a */
     OP_APPEND_ROW, /* statement a: one more row, sent when the packet is full */
-    OP_REPEAT,     /* loop a runs number times; if 0, go to b */
+    OP_REPEAT,     /* loop a runs number times, or as often as register c says; if 0,
+                      go to b */
     OP_NEXT,       /* loop a: once less; go to b unless done */
     OP_CHOOSE,     /* go to a branch of choice a */
+    OP_IF,         /* go to the first branch of choice b if test a holds, else to the
+                      second */
     OP_JUMP,       /* go to b */
     OP_COMMITTED,  /* the transaction ends: committed */
     OP_ROLLED_BACK /* the transaction ends: rolled back */
@@ -36,7 +40,52 @@ struct instruction {
     enum operation operation;
     uint32_t a;
     uint32_t b;
+    uint32_t c;
     int64_t number;
+};
+
+/* Integer arithmetic. Anything with NULL, and a division by 0, is NULL; sums and
+ * products wrap; a quotient is rounded down, and a remainder has its divisor's sign. */
+enum arithmetic {
+    ARITHMETIC_ADD,
+    ARITHMETIC_SUBTRACT,
+    ARITHMETIC_MULTIPLY,
+    ARITHMETIC_DIVIDE,
+    ARITHMETIC_REMAINDER
+};
+
+/* Comparisons. With NULL on one side all fail but NOT_EQUAL; a test for NULL compares
+ * with a NULL constant. */
+enum comparison {
+    COMPARISON_EQUAL,
+    COMPARISON_NOT_EQUAL,
+    COMPARISON_LESS,
+    COMPARISON_AT_MOST,
+    COMPARISON_GREATER,
+    COMPARISON_AT_LEAST
+};
+
+#define NO_REGISTER UINT32_MAX
+
+/* The right side of a calculation or a test: a register, or a constant. */
+struct program_operand {
+    uint32_t reg; /* NO_REGISTER: the constant */
+    bool is_null;
+    int64_t integer;
+    char *text; /* owned; NULL: the integer */
+    size_t length;
+};
+
+struct program_calculation {
+    enum arithmetic arithmetic;
+    uint32_t left; /* register */
+    struct program_operand right;
+};
+
+struct program_test {
+    enum comparison comparison;
+    uint32_t left; /* register */
+    struct program_operand right;
 };
 
 /* What a statement is to the server, by its first word; the names are those of the
@@ -70,6 +119,7 @@ struct program_register {
     int64_t low;
     int64_t high;
     bool defined; /* while building: has a value at this point of the program */
+    bool set_up;  /* has a value before the first transaction */
 };
 
 enum statement_mode {
@@ -77,8 +127,6 @@ enum statement_mode {
     MODE_TEXT,     /* fixed text: BEGIN, COMMIT, ROLLBACK */
     MODE_ROWS      /* a batch of rows */
 };
-
-#define NO_REGISTER UINT32_MAX
 
 /* One statement, in `variants` forms: {register} in its SQL is replaced by each value
  * of that register. Without one there is a single form. */
@@ -99,7 +147,7 @@ struct program_statement {
 };
 
 struct program_choice {
-    double *cumulative; /* weights summed up */
+    double *cumulative; /* weights summed up; NULL: a test decides */
     uint32_t *targets;
     uint32_t count;
 };
@@ -107,7 +155,13 @@ struct program_choice {
 struct program_transaction {
     char *name;
     uint32_t entry; /* its first instruction */
+    /* Generators of how many seconds to wait before it and behind it, outside of its
+     * response time; NO_GENERATOR: not at all. */
+    uint32_t keying;
+    uint32_t thinking;
 };
+
+#define NO_GENERATOR UINT32_MAX
 
 /* Growing arrays; `count` elements of `items`. */
 struct program {
@@ -117,22 +171,33 @@ struct program {
     struct program_statement *statements;
     struct program_label *labels;
     struct program_choice *choices;
+    struct program_calculation *calculations;
+    struct program_test *tests;
     struct program_transaction *transactions;
     double *mix;        /* cumulative weights of the transactions */
+    uint32_t *deck;     /* transactions, each as often as its weight; NULL: by weight */
     char **session;     /* statements for a new connection */
     uint32_t *retry;    /* error numbers */
     uint32_t *tolerate; /* error numbers */
     uint32_t instruction_count, register_count, generator_count, statement_count,
         label_count, choice_count, transaction_count, session_count, retry_count,
-        tolerate_count, loop_count;
+        tolerate_count, loop_count, calculation_count, test_count, deck_count;
+    uint32_t set_up_entry; /* NO_INSTRUCTION: nothing is set up */
+    bool setting_up;       /* while building */
+    bool dealt;            /* a deck is wanted */
     uint32_t handle_count; /* statements x variants */
     uint32_t rollback;     /* the ROLLBACK that workers send after an error */
     int64_t reconnect_every;
     bool shareable; /* its workers only wait for replies: several can share a thread */
 };
 
+#define NO_INSTRUCTION UINT32_MAX
+
 /* Built-in registers, present in every program. */
-enum { REGISTER_WORKER = 0 }; /* `worker`: the worker's number from 1 */
+enum {
+    REGISTER_WORKER, /* `worker`: the worker's number from 1 */
+    REGISTER_WORKERS /* `workers`: how many there are */
+};
 
 /* Make an empty program; program_free() it. */
 int program_new(struct program **result, struct error *error);
@@ -142,6 +207,22 @@ int program_begin_transaction(struct program *program, const char *name, double 
                               struct error *error);
 int program_end_transaction(struct program *program, struct error *error);
 
+/* The steps between these run once in each worker, before its first transaction; what
+ * they leave in registers is there in all of them. They draw and compute, and execute
+ * nothing. Before the first transaction. */
+int program_begin_set_up(struct program *program, struct error *error);
+int program_end_set_up(struct program *program, struct error *error);
+
+/* Wait before (`keying`) and after (`thinking`) each of the latest transaction, for as
+ * many seconds as a generator of integers or reals draws; NULL: do not. The generators
+ * become the program's also on failure. */
+int program_set_pauses(struct program *program, struct generator *keying,
+                       struct generator *thinking, struct error *error);
+
+/* Choose transactions from a shuffled deck in which each lies as often as its weight,
+ * which must be a whole number: every worker plays its own. */
+void program_set_deck(struct program *program);
+
 /* Draw into a register, which takes the generator's type. The generator becomes the
  * program's also on failure. */
 int program_draw(struct program *program, const char *target,
@@ -149,6 +230,17 @@ int program_draw(struct program *program, const char *target,
 
 int program_add(struct program *program, const char *target, const char *source,
                 int64_t plus, struct error *error);
+
+/* The right side as a step names it. */
+struct operand_step {
+    const char *reg; /* NULL: the constant */
+    const struct value *constant;
+};
+
+/* Calculate with integers into a register. */
+int program_calculate(struct program *program, const char *target,
+                      enum arithmetic arithmetic, const char *left,
+                      const struct operand_step *right, struct error *error);
 
 /* An EXECUTE step. Names and SQL are borrowed for the call. */
 struct execute_step {
@@ -174,9 +266,16 @@ int program_append_row(struct program *program, const struct execute_step *step,
 int program_control(struct program *program, enum statement_kind kind,
                     struct error *error);
 
+/* End the transaction as rolled back, without a statement: the server has done so. */
+int program_end_rolled_back(struct program *program, struct error *error);
+
 /* Blocks nest; each _begin returns in *mark what its _end needs. */
 int program_begin_repeat(struct program *program, int64_t times, uint32_t *mark,
                          struct error *error);
+
+/* The same, as often as an integer register says then; NULL or less than 1: never. */
+int program_begin_repeat_by(struct program *program, const char *times, uint32_t *mark,
+                            struct error *error);
 int program_end_repeat(struct program *program, uint32_t mark, struct error *error);
 
 /* A choice of `count` branches by weight. For each branch in turn:
@@ -193,6 +292,11 @@ struct choose_block {
 
 int program_begin_choose(struct program *program, const double *weights, uint32_t count,
                          struct choose_block *block, struct error *error);
+
+/* A choice of two branches, the first of which runs when a register compares so. */
+int program_begin_if(struct program *program, const char *left,
+                     enum comparison comparison, const struct operand_step *right,
+                     struct choose_block *block, struct error *error);
 void program_begin_branch(struct program *program, struct choose_block *block);
 int program_end_branch(struct program *program, struct choose_block *block,
                        struct error *error);
@@ -210,6 +314,9 @@ int program_set_reconnect(struct program *program, int64_t transactions,
 
 /* Check the whole; nothing may be added afterwards. */
 int program_finish(struct program *program, struct error *error);
+
+/* True if workers pause before or after some of the transactions. */
+bool program_pauses(const struct program *program);
 
 /* False for a program that executes no statement at all. */
 bool program_needs_server(const struct program *program);

@@ -29,6 +29,26 @@ int program_begin_repeat(struct program *program, int64_t times, uint32_t *mark,
     if (emit_blank(program, OP_REPEAT, program->loop_count++, error))
         return -1;
     program->instructions[*mark].number = times;
+    program->instructions[*mark].c = NO_REGISTER;
+    return 0;
+}
+
+int program_begin_repeat_by(struct program *program, const char *times, uint32_t *mark,
+                            struct error *error)
+{
+    struct program_register *reg = program_source_register(program, times, error);
+    uint32_t index;
+
+    if (!reg)
+        return -1;
+    if (reg->type != VALUE_INTEGER)
+        return error_set(error, ERROR_INVALID,
+                         "register '%s' is no integer; steps cannot be repeated by it",
+                         times);
+    index = program_register_index(program, reg);
+    if (program_begin_repeat(program, 0, mark, error))
+        return -1;
+    program->instructions[*mark].c = index;
     return 0;
 }
 
@@ -42,16 +62,14 @@ int program_end_repeat(struct program *program, uint32_t mark, struct error *err
 }
 
 static int set_weights(struct program_choice *choice, const double *weights,
-                       uint32_t count, struct error *error)
+                       struct error *error)
 {
     double sum = 0;
 
-    choice->cumulative = calloc(count, sizeof *choice->cumulative);
-    choice->targets = calloc(count, sizeof *choice->targets);
-    choice->count = count;
-    if (!choice->cumulative || !choice->targets)
+    choice->cumulative = calloc(choice->count, sizeof *choice->cumulative);
+    if (!choice->cumulative)
         return error_set_memory(error);
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < choice->count; i++) {
         if (!program_weight_is_fine(weights[i]))
             return error_set(error, ERROR_INVALID,
                              "branch %u of a choice has weight %g; it must be above 0 "
@@ -75,8 +93,9 @@ static int save_defined(struct program *program, struct choose_block *block,
     return 0;
 }
 
-int program_begin_choose(struct program *program, const double *weights, uint32_t count,
-                         struct choose_block *block, struct error *error)
+/* A choice of `count` branches, still without anything that chooses. */
+static int begin_choice(struct program *program, uint32_t count,
+                        struct choose_block *block, struct error *error)
 {
     struct program_choice *grown;
 
@@ -88,14 +107,39 @@ int program_begin_choose(struct program *program, const double *weights, uint32_
         return error_set_memory(error);
     program->choices = grown;
     block->choice = program->choice_count++;
-    memset(&grown[block->choice], 0, sizeof *grown);
+    grown += block->choice;
+    memset(grown, 0, sizeof *grown);
+    grown->targets = calloc(count, sizeof *grown->targets);
+    grown->count = count;
     block->jumps = calloc(count, sizeof *block->jumps);
-    if (!block->jumps)
+    if (!grown->targets || !block->jumps)
         return error_set_memory(error);
-    if (set_weights(&grown[block->choice], weights, count, error) ||
-        save_defined(program, block, error))
+    return save_defined(program, block, error);
+}
+
+int program_begin_choose(struct program *program, const double *weights, uint32_t count,
+                         struct choose_block *block, struct error *error)
+{
+    if (begin_choice(program, count, block, error) ||
+        set_weights(&program->choices[block->choice], weights, error))
         return -1;
     return emit_blank(program, OP_CHOOSE, block->choice, error);
+}
+
+int program_begin_if(struct program *program, const char *left,
+                     enum comparison comparison, const struct operand_step *right,
+                     struct choose_block *block, struct error *error)
+{
+    enum { BRANCHES = 2 };
+    uint32_t test;
+
+    memset(block, 0, sizeof *block);
+    if (program_add_test(program, left, comparison, right, &test, error) ||
+        begin_choice(program, BRANCHES, block, error) ||
+        emit_blank(program, OP_IF, test, error))
+        return -1;
+    program->instructions[program->instruction_count - 1].b = block->choice;
+    return 0;
 }
 
 void program_begin_branch(struct program *program, struct choose_block *block)

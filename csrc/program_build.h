@@ -4,16 +4,14 @@
 #ifndef BENCHKIT_PROGRAM_BUILD_H
 #define BENCHKIT_PROGRAM_BUILD_H
 
+#include "program.h"
 #include "value.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 struct error;
-struct instruction;
-struct program;
-struct program_register;
-struct program_statement;
+struct generator;
 
 /* Weights add up without losing the small ones. */
 static inline bool program_weight_is_fine(double weight)
@@ -38,6 +36,18 @@ struct program_register *program_source_register(struct program *program,
 
 uint32_t program_register_index(const struct program *program,
                                 const struct program_register *reg);
+
+/* Append `generator` (taken over, also on failure) to the program's. */
+int program_add_generator(struct program *program, struct generator *generator,
+                          struct error *error);
+
+/* Count the deck's cards, if there is to be one, once all transactions are known. */
+int program_lay_deck(struct program *program, struct error *error);
+
+/* Add a test; its place among the program's in *index. */
+int program_add_test(struct program *program, const char *left,
+                     enum comparison comparison, const struct operand_step *right,
+                     uint32_t *index, struct error *error);
 
 /* Give a statement of a complete program its place among a worker's handles. */
 int program_number_handles(struct program *program, struct program_statement *statement,

@@ -15,26 +15,36 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void mark_branches(const struct program_choice *choice, bool *reached)
+{
+    for (uint32_t i = 0; i < choice->count; i++)
+        reached[choice->targets[i]] = true;
+}
+
 /* Ways that an instruction leaves open; those that lead back are left out. */
 static void mark_next(const struct program *program, uint32_t here, bool *reached)
 {
     const struct instruction *instruction = &program->instructions[here];
 
     switch (instruction->operation) {
-    case OP_CHOOSE: {
-        const struct program_choice *choice = &program->choices[instruction->a];
-        for (uint32_t i = 0; i < choice->count; i++)
-            reached[choice->targets[i]] = true;
+    case OP_CHOOSE:
+        mark_branches(&program->choices[instruction->a], reached);
         break;
-    }
+    case OP_IF:
+        mark_branches(&program->choices[instruction->b], reached);
+        break;
     case OP_JUMP:
         reached[instruction->b] = true;
         break;
     case OP_REPEAT:
-        reached[instruction->number ? here + 1 : instruction->b] = true;
+        if (instruction->c != NO_REGISTER) /* any number, perhaps none */
+            reached[here + 1] = reached[instruction->b] = true;
+        else
+            reached[instruction->number ? here + 1 : instruction->b] = true;
         break;
     case OP_DRAW:
     case OP_ADD:
+    case OP_CALCULATE:
     case OP_NEXT:
         reached[here + 1] = true;
         break;

@@ -224,6 +224,11 @@ static int add_step(struct program *program, const struct execute_step *step,
                                           .parameter_count = step->parameter_count,
                                           .rollback_if_none = step->rollback_if_none};
 
+    if (program->setting_up)
+        return error_set(error, ERROR_INVALID,
+                         "the set-up cannot execute '%s': it draws and computes; "
+                         "statements for a new connection are its session",
+                         step->name);
     if (find_label(program, step->name, kind_of_sql(step->sql), &statement.label,
                    error))
         return -1;
@@ -258,13 +263,12 @@ int program_append_row(struct program *program, const struct execute_step *step,
 int program_control(struct program *program, enum statement_kind kind,
                     struct error *error)
 {
-    const struct instruction end = {.operation = OP_ROLLED_BACK};
     const struct execute_step step = {.name = statement_kind_name(kind),
                                       .sql = statement_kind_name(kind)};
 
     if (add_step(program, &step, MODE_TEXT, error))
         return -1;
-    return kind == STATEMENT_ROLLBACK ? program_emit(program, &end, error) : 0;
+    return kind == STATEMENT_ROLLBACK ? program_end_rolled_back(program, error) : 0;
 }
 
 /* How many forms the statement has; known once its register has all its writers. */

@@ -8,18 +8,35 @@
 #include "error.h"
 #include "generator.h"
 
-/* Argument texts, borrowed from Python for one generator_init(). */
-struct texts {
-    const char **starts;
+/* What arguments point at during one generator_init(): no kind has two parameters of
+ * the same of these types. */
+struct borrowed {
+    const char **starts; /* of texts, which are Python's */
     size_t *lengths;
+    int64_t *integers;
+    struct generator *generators;
+    size_t generator_count;
+    uint64_t seed; /* for the generators */
 };
+
+static void borrowed_fini(struct borrowed *borrowed)
+{
+    for (size_t i = 0; i < borrowed->generator_count; i++)
+        generator_fini(&borrowed->generators[i]);
+    PyMem_Free(borrowed->generators);
+    PyMem_Free(borrowed->integers);
+    PyMem_Free(borrowed->starts);
+    PyMem_Free(borrowed->lengths);
+}
 
 /* What PARAMETER_* wants, for messages and generator_kinds(). */
 static const char *const type_names[] = {[PARAMETER_INTEGER] = "integer",
                                          [PARAMETER_REAL] = "real",
                                          [PARAMETER_FLAG] = "flag",
                                          [PARAMETER_TEXT] = "text",
-                                         [PARAMETER_TEXTS] = "texts"};
+                                         [PARAMETER_TEXTS] = "texts",
+                                         [PARAMETER_INTEGERS] = "integers",
+                                         [PARAMETER_GENERATORS] = "generators"};
 
 static const char *const result_names[] = {
     [VALUE_INTEGER] = "integer", [VALUE_REAL] = "real", [VALUE_TEXT] = "text"};
@@ -85,11 +102,11 @@ static int set_unknown_name(const char *what, PyObject *name,
 }
 
 static int read_integer(PyObject *value, struct generator_argument *argument,
-                        struct texts *texts)
+                        struct borrowed *borrowed)
 {
     PyObject *number = PyNumber_Index(value);
 
-    (void)texts;
+    (void)borrowed;
     if (!number)
         return -1;
     argument->integer = PyLong_AsLongLong(number);
@@ -98,9 +115,9 @@ static int read_integer(PyObject *value, struct generator_argument *argument,
 }
 
 static int read_real(PyObject *value, struct generator_argument *argument,
-                     struct texts *texts)
+                     struct borrowed *borrowed)
 {
-    (void)texts;
+    (void)borrowed;
     argument->real = PyFloat_AsDouble(value);
     return argument->real == -1 && PyErr_Occurred() ? -1 : 0;
 }
@@ -121,56 +138,123 @@ static const char *borrow_text(PyObject *item, size_t *length)
 
 /* Take the `count` texts at `items`; they stay Python's. */
 static int borrow_texts(PyObject *const *items, Py_ssize_t count,
-                        struct generator_argument *argument, struct texts *texts)
+                        struct generator_argument *argument, struct borrowed *borrowed)
 {
-    texts->starts = PyMem_New(const char *, (size_t)count + 1);
-    texts->lengths = PyMem_New(size_t, (size_t)count + 1);
-    if (!texts->starts || !texts->lengths) {
+    borrowed->starts = PyMem_New(const char *, (size_t)count + 1);
+    borrowed->lengths = PyMem_New(size_t, (size_t)count + 1);
+    if (!borrowed->starts || !borrowed->lengths) {
         PyErr_NoMemory();
         return -1;
     }
     for (Py_ssize_t i = 0; i < count; i++) {
-        texts->starts[i] = borrow_text(items[i], &texts->lengths[i]);
-        if (!texts->starts[i])
+        borrowed->starts[i] = borrow_text(items[i], &borrowed->lengths[i]);
+        if (!borrowed->starts[i])
             return -1;
     }
-    argument->texts = texts->starts;
-    argument->text_lengths = texts->lengths;
+    argument->texts = borrowed->starts;
+    argument->text_lengths = borrowed->lengths;
     argument->text_count = (size_t)count;
     return 0;
 }
 
 static int read_text(PyObject *value, struct generator_argument *argument,
-                     struct texts *texts)
+                     struct borrowed *borrowed)
 {
-    return borrow_texts(&value, 1, argument, texts);
+    return borrow_texts(&value, 1, argument, borrowed);
+}
+
+static int check_list(PyObject *value, const char *items)
+{
+    if (PyTuple_Check(value) || PyList_Check(value))
+        return 0;
+    PyErr_Format(PyExc_TypeError, "must be a tuple or list of %s, not %.100s", items,
+                 Py_TYPE(value)->tp_name);
+    return -1;
 }
 
 static int read_texts(PyObject *value, struct generator_argument *argument,
-                      struct texts *texts)
+                      struct borrowed *borrowed)
 {
-    if (!PyTuple_Check(value) && !PyList_Check(value)) {
-        PyErr_Format(PyExc_TypeError, "must be a tuple or list of str, not %.100s",
-                     Py_TYPE(value)->tp_name);
+    if (check_list(value, "str"))
+        return -1;
+    return borrow_texts(PySequence_Fast_ITEMS(value), PySequence_Fast_GET_SIZE(value),
+                        argument, borrowed);
+}
+
+static int read_integers(PyObject *value, struct generator_argument *argument,
+                         struct borrowed *borrowed)
+{
+    Py_ssize_t count;
+
+    if (check_list(value, "int"))
+        return -1;
+    count = PySequence_Fast_GET_SIZE(value);
+    borrowed->integers = PyMem_New(int64_t, (size_t)count + 1);
+    if (!borrowed->integers) {
+        PyErr_NoMemory();
         return -1;
     }
-    return borrow_texts(PySequence_Fast_ITEMS(value), PySequence_Fast_GET_SIZE(value),
-                        argument, texts);
+    for (Py_ssize_t i = 0; i < count; i++) {
+        struct generator_argument one;
+        if (read_integer(PySequence_Fast_ITEMS(value)[i], &one, borrowed))
+            return -1;
+        borrowed->integers[i] = one.integer;
+    }
+    argument->integers = borrowed->integers;
+    argument->integer_count = (size_t)count;
+    return 0;
+}
+
+static int make_generators(PyObject *list, struct borrowed *borrowed)
+{
+    struct error error;
+
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list); i++) {
+        if (generator_from_python(PySequence_Fast_ITEMS(list)[i], borrowed->seed,
+                                  &borrowed->generators[i], &error)) {
+            PyErr_SetString(PyExc_ValueError, error.message);
+            return -1;
+        }
+        borrowed->generator_count++;
+    }
+    return 0;
+}
+
+static int read_generators(PyObject *value, struct generator_argument *argument,
+                           struct borrowed *borrowed)
+{
+    int status;
+
+    if (check_list(value, "generators"))
+        return -1;
+    borrowed->generators = PyMem_Calloc((size_t)PySequence_Fast_GET_SIZE(value) + 1,
+                                        sizeof *borrowed->generators);
+    if (!borrowed->generators) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    if (Py_EnterRecursiveCall(" of generators in generators"))
+        return -1;
+    status = make_generators(value, borrowed);
+    Py_LeaveRecursiveCall();
+    argument->generators = borrowed->generators;
+    argument->generator_count = borrowed->generator_count;
+    return status;
 }
 
 typedef int read_function(PyObject *value, struct generator_argument *argument,
-                          struct texts *texts);
+                          struct borrowed *borrowed);
 
-static read_function *const readers[] = {[PARAMETER_INTEGER] = read_integer,
-                                         [PARAMETER_REAL] = read_real,
-                                         [PARAMETER_FLAG] = read_integer,
-                                         [PARAMETER_TEXT] = read_text,
-                                         [PARAMETER_TEXTS] = read_texts};
+static read_function *const readers[] = {
+    [PARAMETER_INTEGER] = read_integer,      [PARAMETER_REAL] = read_real,
+    [PARAMETER_FLAG] = read_integer,         [PARAMETER_TEXT] = read_text,
+    [PARAMETER_TEXTS] = read_texts,          [PARAMETER_INTEGERS] = read_integers,
+    [PARAMETER_GENERATORS] = read_generators};
 
 /* Read the argument called `name` into its place in `arguments`. */
 static int read_argument(const struct generator_kind *kind, PyObject *name,
                          PyObject *value, struct generator_argument *arguments,
-                         struct texts *texts, struct error *error)
+                         struct borrowed *borrowed, struct error *error)
 {
     const struct generator_parameter *parameter = kind->parameters;
     struct error cause;
@@ -182,7 +266,7 @@ static int read_argument(const struct generator_kind *kind, PyObject *name,
         return set_unknown_name("generator parameter", name, kind, error);
     arguments += parameter - kind->parameters;
     arguments->given = true;
-    if (!readers[parameter->type](value, arguments, texts))
+    if (!readers[parameter->type](value, arguments, borrowed))
         return 0;
     set_python_error(&cause);
     return error_set(error, ERROR_INVALID, "generator %s: %s (%s): %.300s", kind->name,
@@ -194,17 +278,16 @@ static int init_from_arguments(const struct generator_kind *kind, PyObject *give
                                struct error *error)
 {
     struct generator_argument arguments[GENERATOR_PARAMETERS_MAX] = {{.given = false}};
-    struct texts texts = {NULL, NULL}; /* no kind has two parameters of text */
+    struct borrowed borrowed = {.seed = seed};
     PyObject *name, *value;
     Py_ssize_t place = 0;
     int status = 0;
 
     while (!status && PyDict_Next(given, &place, &name, &value))
-        status = read_argument(kind, name, value, arguments, &texts, error);
+        status = read_argument(kind, name, value, arguments, &borrowed, error);
     if (!status)
         status = generator_init(generator, kind, arguments, seed, error);
-    PyMem_Free(texts.starts);
-    PyMem_Free(texts.lengths);
+    borrowed_fini(&borrowed);
     return status;
 }
 
@@ -301,17 +384,27 @@ static PyObject *draw_reals(struct drawing *drawing)
     return array;
 }
 
-static PyObject *draw_texts(struct drawing *drawing)
+static PyObject *value_to_python(const struct value *value)
+{
+    if (value->is_null)
+        Py_RETURN_NONE;
+    if (value->type == VALUE_INTEGER)
+        return PyLong_FromLongLong(value->integer);
+    if (value->type == VALUE_REAL)
+        return PyFloat_FromDouble(value->real);
+    return PyUnicode_DecodeUTF8(value->text, (Py_ssize_t)value->length, NULL);
+}
+
+static PyObject *draw_objects(struct drawing *drawing)
 {
     PyObject *list = PyList_New(drawing->count);
 
     for (Py_ssize_t i = 0; list && i < drawing->count; i++) {
-        PyObject *text;
+        PyObject *item;
         draw_at(drawing, i);
-        text = PyUnicode_DecodeUTF8(drawing->value.text,
-                                    (Py_ssize_t)drawing->value.length, NULL);
-        if (text)
-            PyList_SET_ITEM(list, i, text);
+        item = value_to_python(&drawing->value);
+        if (item)
+            PyList_SET_ITEM(list, i, item);
         else
             Py_CLEAR(list);
     }
@@ -369,7 +462,7 @@ PyObject *generator_py_draw(PyObject *module, PyObject *arguments, PyObject *key
     static PyObject *(*const draws[])(struct drawing *) = {[VALUE_INTEGER] =
                                                                draw_integers,
                                                            [VALUE_REAL] = draw_reals,
-                                                           [VALUE_TEXT] = draw_texts};
+                                                           [VALUE_TEXT] = draw_objects};
     struct drawing drawing = {.value = {.text = NULL}};
     struct generator whole = {.draw = NULL};
     struct draw_arguments draw;
@@ -380,7 +473,8 @@ PyObject *generator_py_draw(PyObject *module, PyObject *arguments, PyObject *key
         !generator_from_python(draw.spec, draw.seed, &whole, &error) &&
         !drawing_init(&drawing, &whole, draw.seed, draw.worker, draw.workers, &error)) {
         drawing.count = draw.count;
-        result = draws[whole.result](&drawing);
+        result =
+            whole.nullable ? draw_objects(&drawing) : draws[whole.result](&drawing);
     } else if (!PyErr_Occurred()) {
         raise_error(PyModule_GetState(module), &error);
     }
@@ -448,7 +542,9 @@ const char generator_draw_doc[] =
     "draw($module, /, spec, count, seed=0, worker=0, workers=1)\n--\n\n"
     "Draw count values from the generator that spec, (kind, {parameter: value}),\n"
     "describes, as worker `worker` of `workers` would.\n\n"
-    "Returns an int64 or float64 array, or a list of str. Raises WorkloadError.";
+    "Returns an int64 or float64 array, a list of str, or a list with None for NULL "
+    "where\n"
+    "there may be any. Raises WorkloadError.";
 
 const char generator_kinds_doc[] = "generator_kinds($module, /)\n--\n\n"
                                    "The kinds of generators: a list of dicts (name, "

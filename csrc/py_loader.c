@@ -26,11 +26,17 @@ static void table_fini(struct load_table *table)
 {
     /* The loader sees all this as const; here it is owned. */
     struct generator *columns = (struct generator *)table->columns;
+    struct generator *lines = (struct generator *)table->lines;
 
     for (uint32_t i = 0; i < table->column_count; i++)
         generator_fini(&columns[i]);
     for (uint32_t i = 0; i < table->finish_count; i++)
         PyMem_Free((void *)table->finish[i]);
+    if (lines)
+        generator_fini(lines);
+    PyMem_Free(lines);
+    PyMem_Free((void *)table->mark);
+    PyMem_Free((void *)table->done);
     PyMem_Free(columns);
     PyMem_Free((void *)table->finish);
     PyMem_Free((void *)table->insert);
@@ -93,16 +99,75 @@ static int set_finish(struct load_table *table, PyObject *list)
     return 0;
 }
 
-/* (insert, [column], rows, [statement]) */
+static int set_lines(struct load_table *table, PyObject *spec, uint64_t seed,
+                     struct error *error)
+{
+    struct generator *lines;
+
+    if (spec == Py_None)
+        return 0;
+    lines = PyMem_Calloc(1, sizeof *lines);
+    if (!lines)
+        return error_set_memory(error);
+    table->lines = lines;
+    return generator_from_python(spec, seed, lines, error);
+}
+
+/* Note the numbers of parts that are there; those of none are left out. */
+static int set_done(struct load_table *table, PyObject *list)
+{
+    uint64_t parts = load_table_parts(table);
+    bool *done = PyMem_Calloc((size_t)parts + 1, sizeof *done);
+
+    if (!done) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    table->done = done;
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); i++) {
+        unsigned long long number = PyLong_AsUnsignedLongLong(PyList_GET_ITEM(list, i));
+        if (PyErr_Occurred())
+            return -1;
+        if (number >= 1 && number <= parts)
+            done[number - 1] = true;
+    }
+    return 0;
+}
+
+/* {lines: spec, part_rows: number, mark: text, done: [number]}, none of them needed */
+static int set_parts(struct load_table *table, PyObject *parts, uint64_t seed,
+                     struct error *error)
+{
+    static char *names[] = {"lines", "part_rows", "mark", "done", NULL};
+    PyObject *lines = Py_None, *done = NULL, *nothing = PyTuple_New(0);
+    const char *mark = NULL;
+    unsigned long long rows = 0;
+    int parsed = nothing &&
+                 PyArg_ParseTupleAndKeywords(nothing, parts, "|$OKzO!:parts", names,
+                                             &lines, &rows, &mark, &PyList_Type, &done);
+
+    Py_XDECREF(nothing);
+    if (!parsed)
+        return -1;
+    table->part_rows = rows;
+    if (mark && !(table->mark = copy_text(mark)))
+        return -1;
+    if (done && set_done(table, done))
+        return -1;
+    return set_lines(table, lines, seed, error);
+}
+
+/* (insert, [column], rows, [statement]) or (insert, [column], rows, [statement], parts)
+ */
 static int set_table(struct load_table *table, PyObject *item, uint64_t seed,
                      struct error *error)
 {
-    PyObject *columns, *finish;
+    PyObject *columns, *finish, *parts = NULL;
     const char *insert;
     long long rows;
 
-    if (!PyArg_ParseTuple(item, "sO!LO!:table", &insert, &PyList_Type, &columns, &rows,
-                          &PyList_Type, &finish))
+    if (!PyArg_ParseTuple(item, "sO!LO!|O!:table", &insert, &PyList_Type, &columns,
+                          &rows, &PyList_Type, &finish, &PyDict_Type, &parts))
         return -1;
     if (rows < 0)
         return error_set(error, ERROR_INVALID, "a table cannot have %lld rows: %s",
@@ -112,7 +177,8 @@ static int set_table(struct load_table *table, PyObject *item, uint64_t seed,
     table->rows = (uint64_t)rows;
     table->insert = copy_text(insert);
     return !table->insert || set_columns(table, columns, seed, error) ||
-                   set_finish(table, finish)
+                   set_finish(table, finish) ||
+                   (parts && set_parts(table, parts, seed, error))
                ? -1
                : 0;
 }
@@ -172,6 +238,13 @@ static int control(struct loader *loader, PyObject *callback, struct error *erro
 const char loader_load_doc[] =
     "load(endpoint, tables, *, threads=1, seed=0, on_progress=None)\n--\n\n"
     "Fill tables: [(insert, [generator spec], rows, [finishing statement]), ...].\n\n"
+    "A fifth item, a dict, may have lines (the spec of how many lines each row "
+    "becomes,\n"
+    "whose number comes before the columns), part_rows (rows of a transaction), mark "
+    "(an\n"
+    "INSERT that notes a part, up to its number and its lines) and done (numbers of "
+    "parts\n"
+    "that are there already).\n\n"
     "on_progress(rows) is called about every 50 ms. The data depend on the seed, not\n"
     "on the number of threads. Raises DatabaseError, WorkloadError; Ctrl-C stops it.";
 

@@ -51,6 +51,77 @@ static int walk_add(struct walk *walk, PyObject *step)
     return program_add(walk->program, target, source, plus, &walk->error);
 }
 
+/* The place of `name` among `count` names, or -1 with `error` set. */
+static int find_word(const char *const *names, int count, const char *name,
+                     const char *what, struct error *error)
+{
+    for (int i = 0; i < count; i++)
+        if (!strcmp(names[i], name))
+            return i;
+    return error_set(error, ERROR_INVALID, "'%s' is no %s", name, what);
+}
+
+static int constant_from_python(PyObject *object, struct value *constant)
+{
+    Py_ssize_t length;
+
+    memset(constant, 0, sizeof *constant);
+    if (object == Py_None) {
+        constant->is_null = 1;
+        return 0;
+    }
+    if (!PyUnicode_Check(object)) {
+        constant->type = VALUE_INTEGER;
+        constant->integer = PyLong_AsLongLong(object);
+        return constant->integer == -1 && PyErr_Occurred() ? -1 : 0;
+    }
+    constant->type = VALUE_TEXT;
+    constant->text = (char *)PyUnicode_AsUTF8AndSize(object, &length); /* only read */
+    constant->length = (unsigned long)length;
+    return constant->text ? 0 : -1;
+}
+
+/* ("register", name) or ("constant", value); borrowed from the tuple. */
+static int operand_from_python(PyObject *tuple, struct operand_step *operand,
+                               struct value *constant)
+{
+    const char *kind;
+    PyObject *object;
+
+    if (!PyArg_ParseTuple(tuple, "sO:operand", &kind, &object))
+        return -1;
+    *operand = (struct operand_step){.constant = constant};
+    if (strcmp(kind, "register"))
+        return constant_from_python(object, constant);
+    operand->reg = PyUnicode_AsUTF8(object);
+    return operand->reg ? 0 : -1;
+}
+
+/* ("calculate", register, register, operator, operand) */
+static int walk_calculate(struct walk *walk, PyObject *step)
+{
+    static const char *const operators[] = {
+        [ARITHMETIC_ADD] = "+",       [ARITHMETIC_SUBTRACT] = "-",
+        [ARITHMETIC_MULTIPLY] = "*",  [ARITHMETIC_DIVIDE] = "//",
+        [ARITHMETIC_REMAINDER] = "%",
+    };
+    const char *target, *left, *sign;
+    struct operand_step right;
+    struct value constant;
+    PyObject *operand;
+    int arithmetic;
+
+    if (!PyArg_ParseTuple(step, "ssssO!:calculate", &(const char *){NULL}, &target,
+                          &left, &sign, &PyTuple_Type, &operand) ||
+        operand_from_python(operand, &right, &constant))
+        return -1;
+    arithmetic = find_word(operators, 5, sign, "arithmetic operator", &walk->error);
+    if (arithmetic < 0)
+        return -1;
+    return program_calculate(walk->program, target, (enum arithmetic)arithmetic, left,
+                             &right, &walk->error);
+}
+
 /* The texts of a list, borrowed from it; the caller frees the array with PyMem_Free. */
 static const char **list_texts(PyObject *list, uint32_t *count)
 {
@@ -176,16 +247,36 @@ static int walk_rollback(struct walk *walk, PyObject *Py_UNUSED(step))
     return program_control(walk->program, STATEMENT_ROLLBACK, &walk->error);
 }
 
-/* ("repeat", times, [step]) */
+static int walk_rolled_back(struct walk *walk, PyObject *Py_UNUSED(step))
+{
+    return program_end_rolled_back(walk->program, &walk->error);
+}
+
+/* `times` is a number or the name of a register. */
+static int begin_repeat(struct walk *walk, PyObject *times, uint32_t *mark)
+{
+    const char *name;
+    long long number;
+
+    if (PyUnicode_Check(times)) {
+        name = PyUnicode_AsUTF8(times);
+        return name ? program_begin_repeat_by(walk->program, name, mark, &walk->error)
+                    : -1;
+    }
+    number = PyLong_AsLongLong(times);
+    if (number == -1 && PyErr_Occurred())
+        return -1;
+    return program_begin_repeat(walk->program, number, mark, &walk->error);
+}
+
+/* ("repeat", times or register, [step]) */
 static int walk_repeat(struct walk *walk, PyObject *step)
 {
-    long long times;
-    PyObject *steps;
+    PyObject *times, *steps;
     uint32_t mark;
 
-    if (!PyArg_ParseTuple(step, "sLO:repeat", &(const char *){NULL}, &times, &steps) ||
-        program_begin_repeat(walk->program, times, &mark, &walk->error) ||
-        walk_steps(walk, steps))
+    if (!PyArg_ParseTuple(step, "sOO:repeat", &(const char *){NULL}, &times, &steps) ||
+        begin_repeat(walk, times, &mark) || walk_steps(walk, steps))
         return -1;
     return program_end_repeat(walk->program, mark, &walk->error);
 }
@@ -235,16 +326,64 @@ static int walk_choose(struct walk *walk, PyObject *step)
     return status;
 }
 
+static int walk_branch(struct walk *walk, PyObject *steps, struct choose_block *block)
+{
+    program_begin_branch(walk->program, block);
+    if (walk_steps(walk, steps))
+        return -1;
+    return program_end_branch(walk->program, block, &walk->error);
+}
+
+/* ("if", register, comparison, operand, [step], [step]) */
+static int walk_if(struct walk *walk, PyObject *step)
+{
+    static const char *const comparisons[] = {
+        [COMPARISON_EQUAL] = "==",  [COMPARISON_NOT_EQUAL] = "!=",
+        [COMPARISON_LESS] = "<",    [COMPARISON_AT_MOST] = "<=",
+        [COMPARISON_GREATER] = ">", [COMPARISON_AT_LEAST] = ">=",
+    };
+    struct choose_block block = {0};
+    PyObject *operand, *then, *otherwise;
+    const char *left, *sign;
+    struct operand_step right;
+    struct value constant;
+    int comparison;
+    int status;
+
+    if (!PyArg_ParseTuple(step, "sssO!OO:if", &(const char *){NULL}, &left, &sign,
+                          &PyTuple_Type, &operand, &then, &otherwise) ||
+        operand_from_python(operand, &right, &constant))
+        return -1;
+    comparison = find_word(comparisons, 6, sign, "comparison", &walk->error);
+    if (comparison < 0)
+        return -1;
+    status = program_begin_if(walk->program, left, (enum comparison)comparison, &right,
+                              &block, &walk->error);
+    if (!status)
+        status = walk_branch(walk, then, &block);
+    if (!status)
+        status = walk_branch(walk, otherwise, &block);
+    program_end_choose(walk->program, &block);
+    return status;
+}
+
 static int walk_step(struct walk *walk, PyObject *step)
 {
     static const struct {
         const char *name;
         int (*walk)(struct walk *walk, PyObject *step);
-    } kinds[] = {{"let", walk_let},           {"add", walk_add},
-                 {"execute", walk_execute},   {"insert_rows", walk_insert_rows},
-                 {"begin", walk_begin},       {"commit", walk_commit},
-                 {"rollback", walk_rollback}, {"repeat", walk_repeat},
-                 {"choose", walk_choose}};
+    } kinds[] = {{"let", walk_let},
+                 {"add", walk_add},
+                 {"execute", walk_execute},
+                 {"insert_rows", walk_insert_rows},
+                 {"begin", walk_begin},
+                 {"commit", walk_commit},
+                 {"rollback", walk_rollback},
+                 {"repeat", walk_repeat},
+                 {"choose", walk_choose},
+                 {"if", walk_if},
+                 {"calculate", walk_calculate},
+                 {"rolledback", walk_rolled_back}};
     PyObject *name = PyTuple_GetItem(step, 0);
 
     if (!name)
@@ -270,17 +409,50 @@ static int walk_steps(struct walk *walk, PyObject *steps)
     return status;
 }
 
+/* Two generators, each of which may be None. */
+static int walk_pauses(struct walk *walk, PyObject *keying, PyObject *thinking)
+{
+    PyObject *specs[] = {keying, thinking};
+    struct generator generators[2] = {0};
+    struct generator *given[2] = {NULL, NULL};
+
+    for (int i = 0; i < 2; i++) {
+        if (specs[i] == Py_None)
+            continue;
+        if (generator_from_python(specs[i], walk->seed, &generators[i], &walk->error)) {
+            generator_fini(&generators[0]);
+            return -1;
+        }
+        given[i] = &generators[i];
+    }
+    return program_set_pauses(walk->program, given[0], given[1], &walk->error);
+}
+
+/* (name, weight, [step], keying, thinking) */
 static int walk_transaction(struct walk *walk, PyObject *item)
 {
+    PyObject *steps, *keying = Py_None, *thinking = Py_None;
     const char *name;
     double weight;
-    PyObject *steps;
 
-    if (!PyArg_ParseTuple(item, "sdO:transaction", &name, &weight, &steps) ||
+    if (!PyArg_ParseTuple(item, "sdO|OO:transaction", &name, &weight, &steps, &keying,
+                          &thinking) ||
         program_begin_transaction(walk->program, name, weight, &walk->error) ||
-        walk_steps(walk, steps))
+        walk_pauses(walk, keying, thinking) || walk_steps(walk, steps))
         return -1;
     return program_end_transaction(walk->program, &walk->error);
+}
+
+/* The steps of spec["set_up"], if there are any. */
+static int walk_set_up(struct walk *walk, PyObject *spec)
+{
+    PyObject *steps = PyDict_GetItemString(spec, "set_up");
+
+    if (!steps)
+        return 0;
+    if (program_begin_set_up(walk->program, &walk->error) || walk_steps(walk, steps))
+        return -1;
+    return program_end_set_up(walk->program, &walk->error);
 }
 
 static int walk_session(struct walk *walk, PyObject *item)
@@ -333,7 +505,10 @@ static int walk_spec(struct walk *walk, PyObject *spec)
 
     if (every && walk_number(walk, every, program_set_reconnect))
         return -1;
-    if (walk_list(walk, spec, "transactions", walk_transaction) ||
+    if (PyDict_GetItemString(spec, "deck") == Py_True)
+        program_set_deck(walk->program);
+    if (walk_set_up(walk, spec) ||
+        walk_list(walk, spec, "transactions", walk_transaction) ||
         walk_list(walk, spec, "session", walk_session) ||
         walk_list(walk, spec, "retry", walk_retry) ||
         walk_list(walk, spec, "tolerate", walk_tolerate))

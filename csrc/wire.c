@@ -6,6 +6,7 @@
 #include "error.h"
 #include "value.h"
 #include "wire_message.h"
+#include "wire_row.h"
 
 #include <endian.h>
 #include <errno.h>
@@ -200,6 +201,9 @@ int wire_send_execute(struct wire *wire, struct wire_statement *statement,
     statement->types_sent = true;
     put_header(wire, (size_t)(out - wire->out) - HEADER_BYTES);
     wire_expect_reply(wire);
+    wire->row = statement->row;
+    if (wire->row)
+        wire_row_expect(wire->row);
     return wire_send(wire, wire->out, (size_t)(out - wire->out), error);
 }
 
@@ -227,14 +231,17 @@ int wire_send_query(struct wire *wire, const char *sql, size_t length,
     return send_text(wire, COMMAND_QUERY, sql, length, error);
 }
 
-/* Skip a list of descriptions and its EOF; an empty list has none. */
-static int skip_descriptions(struct wire *wire, unsigned int count, struct error *error)
+/* Go past a list of descriptions and its EOF; an empty list has none. Those of columns
+ * that are kept are told to `row`: the server may not send them again. */
+static int read_descriptions(struct wire *wire, unsigned int count,
+                             struct wire_row *row, struct error *error)
 {
     unsigned int messages = count && !wire->ends_with_ok ? count + 1 : count;
     struct received message;
 
     for (unsigned int i = 0; i < messages; i++)
-        if (wire_next_message(wire, &message, error))
+        if (wire_next_message(wire, &message, error) ||
+            (row && i < count && wire_row_describe(row, &message, error)))
             return -1;
     return 0;
 }
@@ -246,18 +253,19 @@ int wire_prepare(struct wire *wire, const char *sql, size_t length,
     struct received message;
     unsigned int columns;
 
+    wire->row = statement->row;
     if (send_text(wire, COMMAND_PREPARE, sql, length, error) ||
         wire_next_message(wire, &message, error))
         return -1;
     if (message.head_length < PREPARED_BYTES || message.head[0] != MESSAGE_OK)
         return wire_malformed(error);
-    memset(statement, 0, sizeof *statement);
+    statement->types_sent = false;
     statement->id = message.head[1] | (uint32_t)message.head[2] << 8 |
                     (uint32_t)message.head[3] << 16 | (uint32_t)message.head[4] << 24;
     columns = message.head[5] | (unsigned)message.head[6] << 8;
     statement->count = message.head[7] | (unsigned)message.head[8] << 8;
-    if (skip_descriptions(wire, statement->count, error) ||
-        skip_descriptions(wire, columns, error))
+    if (read_descriptions(wire, statement->count, NULL, error) ||
+        read_descriptions(wire, columns, statement->row, error))
         return -1;
     return wire_end_message(wire, error);
 }

@@ -1,7 +1,8 @@
 /*
  * The hot path of the client protocol: prepare statements, execute them, or a text,
- * and skip what comes back, with one send and, for short results, one receive. Sending
- * and receiving are apart, so that one thread can serve several wires.
+ * and skip what comes back but for a first row, with one send and, for short results,
+ * one receive. Sending and receiving are apart, so that one thread can serve several
+ * wires.
  *
  * libmariadb connects and logs in; on a plain connection that is idle, this file may
  * then speak on its socket. It spends a tenth of the library's instructions and of its
@@ -22,6 +23,7 @@
 
 struct error;
 struct value;
+struct wire_row;
 
 enum {
     WIRE_INPUT_BYTES = 32 * 1024,
@@ -50,16 +52,20 @@ struct wire {
     size_t to_skip; /* bytes of the last message that are still to be gone past */
     bool continues; /* and further packets of it */
     enum wire_expected expected;
-    uint64_t columns; /* descriptions still to come */
+    uint64_t columns;      /* descriptions still to come */
+    struct wire_row *row;  /* takes the first row; NULL: rows are skipped; borrowed */
+    bool gives_parameters; /* the result set at hand is a CALL's OUT parameters */
     struct reply reply;
 };
 
-/* A prepared statement. Its owner sets `parameters` before it is executed. */
+/* A prepared statement. Its owner sets `row` before it is prepared, and `parameters`
+ * before it is executed. */
 struct wire_statement {
     uint32_t id;
     struct value *const *parameters; /* borrowed, with what they point at */
     unsigned int count;              /* of them */
     bool types_sent;                 /* false until the first execution */
+    struct wire_row *row;            /* what is kept; NULL: nothing; borrowed */
 };
 
 /* ERROR_SYSTEM without memory. */

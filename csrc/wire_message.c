@@ -7,6 +7,7 @@
 #include "error.h"
 #include "reply.h"
 #include "wire.h"
+#include "wire_row.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -112,13 +113,14 @@ int wire_end_message(struct wire *wire, struct error *error)
 /* Look at the head of the next message, which stays valid, and go past it. */
 static int read_head(struct wire *wire, struct received *message, struct error *error)
 {
+    size_t wanted = wire->row ? WIRE_ROW_BYTES : HEAD_BYTES;
     int status = wire_end_message(wire, error);
 
     if (!status)
         status = peek_length(wire, &message->length, error);
     if (status)
         return status;
-    message->head_length = message->length < HEAD_BYTES ? message->length : HEAD_BYTES;
+    message->head_length = message->length < wanted ? message->length : wanted;
     status = require(wire, HEADER_BYTES + message->head_length, error);
     if (status)
         return status;
@@ -158,6 +160,8 @@ static int set_error(const struct received *message, struct error *error)
         text = 9;
     }
     length = message->head_length - text;
+    if (length >= sizeof words)
+        length = sizeof words - 1;
     memcpy(words, head + text, length);
     words[length] = 0;
     return error_set_database(error, head[1] | (unsigned int)head[2] << 8, sqlstate,

@@ -29,7 +29,8 @@ enum message {
 struct received {
     size_t length;
     const unsigned char *head; /* valid until the next message is asked for */
-    size_t head_length;        /* of what is looked into: at most 512 */
+    size_t head_length;        /* of what is looked into: at most 512, or
+                                  WIRE_ROW_BYTES where a row is kept */
 };
 
 /* Go to the next message that is no report of progress. 0; REPLY_INCOMPLETE; -1 when

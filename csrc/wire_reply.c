@@ -7,12 +7,14 @@
 #include "error.h"
 #include "reply.h"
 #include "wire_message.h"
+#include "wire_row.h"
 
 #include <string.h>
 
 enum {
     EOF_BYTES_MAX = 8, /* an EOF packet is shorter than any row that starts alike */
-    STATUS_MORE_RESULTS = 0x0008
+    STATUS_MORE_RESULTS = 0x0008,
+    STATUS_OUT_PARAMETERS = 0x1000
 };
 
 /* Read a length-encoded integer at *place, which moves behind it; at most `end`. */
@@ -84,9 +86,14 @@ static enum wire_expected after_columns(const struct wire *wire)
     return wire->ends_with_ok ? EXPECT_ROW : EXPECT_COLUMNS_END;
 }
 
+/* Behind OUT parameters the end of the CALL always comes: MySQL says so before their
+ * row, and has forgotten it behind. */
 static void end_result(struct wire *wire, unsigned status)
 {
-    wire->expected = status & STATUS_MORE_RESULTS ? EXPECT_RESULT : EXPECT_NOTHING;
+    bool goes_on = status & STATUS_MORE_RESULTS || wire->gives_parameters;
+
+    wire->expected = goes_on ? EXPECT_RESULT : EXPECT_NOTHING;
+    wire->gives_parameters = false;
 }
 
 /* A result set starts with a count of columns and, perhaps, whether they follow. */
@@ -100,6 +107,8 @@ static int begin_result_set(struct wire *wire, const struct received *message,
     if (take_integer(&place, end, &columns))
         return wire_malformed(error);
     wire->columns = place == end || *place ? columns : 0;
+    if (wire->row && wire_row_begin(wire->row, columns, wire->columns, error))
+        return -1;
     wire->expected = wire->columns ? EXPECT_COLUMN : after_columns(wire);
     wire->reply.has_result = true;
     return 0;
@@ -136,8 +145,8 @@ static int read_result(struct wire *wire, const struct received *message,
 static int read_column(struct wire *wire, const struct received *message,
                        struct error *error)
 {
-    (void)message;
-    (void)error;
+    if (wire->row && wire_row_describe(wire->row, message, error))
+        return -1;
     if (!--wire->columns)
         wire->expected = after_columns(wire);
     return 0;
@@ -146,9 +155,14 @@ static int read_column(struct wire *wire, const struct received *message,
 static int read_columns_end(struct wire *wire, const struct received *message,
                             struct error *error)
 {
-    (void)error;
-    if (is_end(wire, message))
-        wire->expected = EXPECT_ROW;
+    unsigned status;
+
+    if (!is_end(wire, message))
+        return 0;
+    if (read_end(wire, message, &status, error))
+        return -1;
+    wire->gives_parameters = status & STATUS_OUT_PARAMETERS;
+    wire->expected = EXPECT_ROW;
     return 0;
 }
 
@@ -159,8 +173,10 @@ static int read_row(struct wire *wire, const struct received *message,
 
     if (!is_end(wire, message)) {
         wire->reply.found = true;
-        return 0;
+        return wire->row ? wire_row_take(wire->row, message, error) : 0;
     }
+    if (wire->row)
+        wire_row_end(wire->row);
     if (read_end(wire, message, &status, error))
         return -1;
     end_result(wire, status);
@@ -183,6 +199,8 @@ static int read_expected(struct wire *wire, const struct received *message,
 void wire_expect_reply(struct wire *wire)
 {
     memset(&wire->reply, 0, sizeof wire->reply);
+    wire->row = NULL;
+    wire->gives_parameters = false;
     wire->expected = EXPECT_RESULT;
 }
 

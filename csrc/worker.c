@@ -15,6 +15,7 @@
 #include "program.h"
 #include "reply.h"
 #include "value.h"
+#include "worker_steps.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -226,17 +227,6 @@ static void draw(struct worker *worker, const struct instruction *instruction)
                    &worker->registers[instruction->a]);
 }
 
-/* An index with probability by weight; `cumulative` holds the weights summed up. */
-static uint32_t pick(struct worker *worker, const double *cumulative, uint32_t count)
-{
-    double point = rng_uniform(&worker->rng) * cumulative[count - 1];
-    uint32_t index = 0;
-
-    while (index + 1 < count && cumulative[index] <= point)
-        index++;
-    return index;
-}
-
 static void add(struct worker *worker, const struct instruction *instruction)
 {
     const struct value *source = &worker->registers[instruction->b];
@@ -250,7 +240,7 @@ static void add(struct worker *worker, const struct instruction *instruction)
 
 static uint32_t choose(struct worker *worker, const struct program_choice *choice)
 {
-    return choice->targets[pick(worker, choice->cumulative, choice->count)];
+    return choice->targets[worker_pick(worker, choice->cumulative, choice->count)];
 }
 
 /* The end of a loop's body: once more, unless that was the last time. Steps without
@@ -280,19 +270,25 @@ static enum progress step(struct worker *worker, uint32_t *here)
     case OP_ADD:
         add(worker, instruction);
         break;
+    case OP_CALCULATE:
+        worker_calculate(worker, instruction);
+        break;
     case OP_EXECUTE:
         return send(worker, &program->statements[instruction->a], PURPOSE_STEP);
     case OP_APPEND_ROW:
         return append_row(worker, instruction->a);
     case OP_REPEAT:
-        worker->loops[instruction->a] = instruction->number;
-        if (!instruction->number)
+        worker->loops[instruction->a] = worker_times(worker, instruction);
+        if (worker->loops[instruction->a] <= 0)
             *here = instruction->b;
         break;
     case OP_NEXT:
         return next(worker, instruction, here);
     case OP_CHOOSE:
         *here = choose(worker, &program->choices[instruction->a]);
+        break;
+    case OP_IF:
+        *here = worker_branch(worker, instruction);
         break;
     case OP_JUMP:
         *here = instruction->b;
@@ -394,6 +390,15 @@ static bool take_turn(struct worker *worker)
            atomic_fetch_sub_explicit(&schedule->remaining, 1, memory_order_relaxed) > 0;
 }
 
+/* False when no transaction of a counted run is left: nobody waits for one more. */
+static bool turns_are_left(const struct worker *worker)
+{
+    const struct schedule *schedule = worker->schedule;
+
+    return !schedule->counted ||
+           atomic_load_explicit(&schedule->remaining, memory_order_relaxed) > 0;
+}
+
 static bool reconnect_is_due(const struct worker *worker)
 {
     return worker->program->reconnect_every &&
@@ -448,30 +453,39 @@ static int reconnect(struct worker *worker)
     return status;
 }
 
-/* Begin the next transaction at its scheduled start; false when there is none. */
+/* Choose the next transaction, if there is to be one, and key it in. */
+static bool choose_next(struct worker *worker)
+{
+    if (worker->failed || is_over(worker) || !take_turn(worker))
+        return false;
+    worker->transaction = worker_next_transaction(worker);
+    worker->chosen = true;
+    worker_pause(worker, worker->program->transactions[worker->transaction].keying);
+    return true;
+}
+
+/* Begin the chosen transaction at its scheduled start; false when the end of the run
+ * came first. */
 static bool begin(struct worker *worker)
 {
     const struct program *program = worker->program;
-    uint32_t index = 0;
 
-    if (worker->failed || is_over(worker) || !take_turn(worker))
+    worker->chosen = false;
+    if (is_over(worker))
         return false;
     if (reconnect_is_due(worker) && reconnect(worker)) {
         give_up(worker);
         return false;
     }
     worker->begun_ns = worker->now_ns;
-    if (program->transaction_count > 1)
-        index = pick(worker, program->mix, program->transaction_count);
     recorder_scheduled(&worker->recorder);
-    worker->transaction = index;
-    worker->here = program->transactions[index].entry;
+    worker->here = program->transactions[worker->transaction].entry;
     worker->purpose = PURPOSE_STEP;
     worker->in_transaction = true;
     return true;
 }
 
-/* Record the transaction, which has ended as `progress` says. */
+/* Record the transaction, which has ended as `progress` says; the user thinks. */
 static void end(struct worker *worker, enum progress progress)
 {
     static const enum outcome outcomes[] = {[PROGRESS_COMMITTED] = OUTCOME_COMMITTED,
@@ -486,17 +500,39 @@ static void end(struct worker *worker, enum progress progress)
                          outcomes[progress], worker->now_ns - worker->begun_ns);
     worker->since_connect++;
     worker->in_transaction = false;
+    if (!worker->failed && turns_are_left(worker))
+        worker_pause(worker,
+                     worker->program->transactions[worker->transaction].thinking);
+}
+
+/* Compute what all transactions have in registers. It executes nothing. */
+static void set_up(struct worker *worker)
+{
+    worker->here = worker->program->set_up_entry;
+    while (step(worker, &worker->here) == PROGRESS_NEXT)
+        continue;
 }
 
 void worker_begin(struct worker *worker)
 {
     worker->now_ns = clock_now_ns();
+    if (worker->program->set_up_entry != NO_INSTRUCTION)
+        set_up(worker);
 }
 
 bool worker_advance(struct worker *worker)
 {
-    while (worker->in_transaction || begin(worker)) {
-        enum progress progress = carry_on(worker);
+    for (;;) {
+        enum progress progress;
+        if (worker->resume_ns && !worker_has_rested(worker))
+            return true;
+        if (!worker->in_transaction && !worker->chosen && !choose_next(worker))
+            break;
+        if (worker->resume_ns)
+            continue;
+        if (!worker->in_transaction && !begin(worker))
+            break;
+        progress = carry_on(worker);
         if (progress == PROGRESS_SENT)
             return true;
         end(worker, progress);

@@ -15,6 +15,7 @@
 #include "outcome.h"
 #include "recorder.h"
 #include "rng.h"
+#include "thread.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -79,10 +80,16 @@ struct worker {
     uint64_t *ordinals; /* next ordinal of each generator */
     int64_t *loops;
     struct statement **handles;
-    struct batch *batches;  /* by statement; only those that insert rows are in use */
-    struct value **bound;   /* scratch: registers of a statement, in order */
+    struct batch *batches; /* by statement; only those that insert rows are in use */
+    struct value **bound;  /* scratch: registers of a statement, in order */
+    uint32_t *deck; /* the program's, in the order in which it lies now; NULL: none */
+    uint32_t cards_left;    /* at its front: those not played yet */
     enum phase phase;       /* of the transaction being run, in a counted run */
     uint64_t since_connect; /* transactions */
+
+    struct monitor pause; /* signalled when the end of the run was moved */
+    bool chosen;          /* the next transaction is: it was keyed */
+    int64_t resume_ns;    /* it pauses until then; 0: it does not */
 
     /* Where it is. */
     bool shares_thread; /* never wait for a reply */
@@ -128,6 +135,9 @@ bool worker_advance(struct worker *worker);
 
 /* Log out. */
 void worker_close(struct worker *worker);
+
+/* From any thread: make a worker that pauses look at the schedule again. */
+void worker_wake(struct worker *worker);
 
 /* From any thread: make a blocked worker fail soon, and not connect again. */
 void worker_interrupt(struct worker *worker);

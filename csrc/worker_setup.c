@@ -27,6 +27,7 @@ static int make_registers(struct worker *worker, struct error *error)
                        program->registers[i].capacity, error))
             return -1;
     worker->registers[REGISTER_WORKER].integer = worker->number;
+    worker->registers[REGISTER_WORKERS].integer = worker->workers;
     return 0;
 }
 
@@ -98,19 +99,34 @@ static int make_batches(struct worker *worker, struct error *error)
     return status;
 }
 
+static int copy_deck(struct worker *worker, struct error *error)
+{
+    const struct program *program = worker->program;
+
+    if (!program->deck)
+        return 0;
+    worker->deck = array_zeroed(program->deck_count, sizeof *worker->deck);
+    if (!worker->deck)
+        return error_set_memory(error);
+    memcpy(worker->deck, program->deck, program->deck_count * sizeof *worker->deck);
+    return 0;
+}
+
 int worker_init(struct worker *worker, struct error *error)
 {
     const struct program *program = worker->program;
     const uint64_t words[] = {worker->seed, worker->number};
 
     pthread_mutex_init(&worker->connection_lock, NULL);
+    monitor_init(&worker->pause);
     rng_seed(&worker->rng, words, sizeof words / sizeof *words);
     worker->loops = array_zeroed(program->loop_count, sizeof *worker->loops);
     worker->handles = calloc(program->handle_count, sizeof *worker->handles);
     if (!worker->loops || !worker->handles)
         return error_set_memory(error);
     if (make_registers(worker, error) || make_generators(worker, error) ||
-        make_bound(worker, error) || make_batches(worker, error))
+        make_bound(worker, error) || make_batches(worker, error) ||
+        copy_deck(worker, error))
         return -1;
     return recorder_init(&worker->recorder, program->transaction_count,
                          program->label_count, error);
@@ -134,6 +150,8 @@ void worker_fini(struct worker *worker)
     free(worker->handles);
     free(worker->batches);
     free(worker->bound);
+    free(worker->deck);
+    monitor_fini(&worker->pause);
     pthread_mutex_destroy(&worker->connection_lock);
 }
 
@@ -143,7 +161,9 @@ static int prepare_variant(struct worker *worker,
 {
     char *sql = program_statement_sql(statement, variant, worker->number);
     struct value **kept = worker->bound + statement->parameter_count;
+    const struct program_label *label = &worker->program->labels[statement->label];
     struct statement_text text = {.sql = sql,
+                                  .is_call = label->kind == STATEMENT_CALL,
                                   .parameters = worker->bound,
                                   .parameter_count = statement->parameter_count,
                                   .kept = kept,
@@ -266,6 +286,13 @@ void worker_close(struct worker *worker)
     worker->connection = NULL;
     pthread_mutex_unlock(&worker->connection_lock);
     connection_close(connection);
+}
+
+void worker_wake(struct worker *worker)
+{
+    monitor_lock(&worker->pause);
+    monitor_signal(&worker->pause);
+    monitor_unlock(&worker->pause);
 }
 
 void worker_interrupt(struct worker *worker)

@@ -1,5 +1,6 @@
 """Fixtures for tests that need a server or a place for one."""
 
+import os
 import shutil
 import signal
 import tempfile
@@ -18,9 +19,9 @@ from benchkit.server import Server
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def _make_reachable_folder() -> Path:
+def _make_reachable_folder(below: str = "/var/tmp") -> Path:
     """Make a folder that the user a server drops to can enter, unlike pytest's own."""
-    folder = Path(tempfile.mkdtemp(prefix="benchkit-test-", dir="/var/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix="benchkit-test-", dir=below))
     folder.chmod(0o755)
     return folder
 
@@ -39,6 +40,16 @@ def data_base() -> Iterator[Path]:
 def folder() -> Iterator[Path]:
     """Return an empty folder, reachable for servers."""
     folder = _make_reachable_folder()
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def memory(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Return an empty folder for servers' data, in memory where it can be: many starts."""
+    in_memory = os.access("/dev/shm", os.W_OK)
+    folder = _make_reachable_folder("/dev/shm" if in_memory else "/var/tmp")
+    monkeypatch.setenv("BENCHKIT_DATA", str(folder))
     yield folder
     shutil.rmtree(folder)
 

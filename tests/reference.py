@@ -5,6 +5,7 @@ possible; nothing here is clever or shares code with the core.
 """
 
 from bisect import bisect_left
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from math import ceil, comb, factorial, isnan, log, nan, prod, sqrt
 
@@ -138,6 +139,32 @@ def nurand_pmf(a, low, high, c=0):
         for number in range(low, high + 1):
             pmf[((mask | number) + c) % size] += 1
     return pmf / pmf.sum()
+
+
+def sequence_values(count, start=1, step=1, every=1, cycle=None):
+    """Return a sequence by writing its values down, each ``every`` times, over and over."""
+    values = range(start, start + step * (cycle or count), step)
+    once = [value for value in values for _ in range(every)]
+    return [once[i % len(once)] for i in range(count)]
+
+
+def block_values(count, *parts):
+    """Return values that come in blocks of (rows, iterator)."""
+    turns = [source for rows, source in parts for _ in range(rows)]
+    return [next(turns[i % len(turns)]) for i in range(count)]
+
+
+def decimal_texts(low, high, places):
+    """Return all decimal numbers of a range of units of the last place."""
+    with localcontext() as context:
+        context.prec = 30
+        return [str(Decimal(unit).scaleb(-places)) for unit in range(low, high + 1)]
+
+
+def splice_results(text, word, cut):
+    """Return what a text can become, one for each place of the word."""
+    places = range(max(len(text) - len(word), 0) + 1)
+    return [text[:place] + word + text[place + cut :] for place in places]
 
 
 def _pooled(expected, least):

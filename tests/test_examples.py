@@ -150,6 +150,41 @@ def test_readmes_notebook_describes_a_study():
     assert len(names["study"].plan()) == 2 * 3 * 3
 
 
+EXPECTED = {
+    "binlog_replica.py": ["no-binlog", "binlog", "binlog-unsynced", "replica", "replica-unsynced"],
+    "doublewrite.py": ["baseline", "doublewrite-off"],
+}
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_studies_in_the_shape_of_reports_print_their_tables(name, memory, tmp_path):
+    source = shorten((ROOT / "examples" / name).read_text())
+    for text, smaller in (
+        ("iterations=3", "iterations=1"),
+        ("warehouses=2", "warehouses=1"),
+        ("threads=[1, 8]", "threads=[8]"),
+        ('"256M"', '"64M"'),
+    ):
+        source = source.replace(text, smaller)
+    ran = subprocess.run(
+        [sys.executable, "-c", source],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+    )
+    assert ran.returncode == 0, ran.stderr
+    lines = [line.split("\t") for line in ran.stdout.splitlines()]
+    assert ["Threads", *EXPECTED[name]] in lines
+    modes = next(line for line in lines if line[0] == "Iteration Mode")
+    assert modes[1:] == ["restore (cold caches)"] * len(EXPECTED[name])
+    if name == "binlog_replica.py":
+        attached = next(line for line in lines if line[0] == "Replicas")
+        assert [text.partition(",")[0] for text in attached[1:]] == ["(missing)"] * 3 + ["1"] * 2
+        assert "replica-unsynced: at most " in ran.stdout
+    assert list(memory.iterdir()) == []
+
+
 def test_every_example_is_run_by_a_test():
     tests = "".join(path.read_text() for path in (ROOT / "tests").rglob("test_*.py"))
     run_by_others = {"setup.sh": "quickstart.sh"}

@@ -58,7 +58,7 @@ def test_levels_are_values_not_growth(dataset):
 
 
 def test_host_and_processes_are_read_too(dataset):
-    busy = dataset.series("host_cpu_s", iteration=1)
+    busy = dataset.series("host_cpu_user_s", iteration=1)
     assert np.all(busy >= 0)
     assert dataset.series("server_cpu_s", iteration=1).sum() > 0
     assert dataset.series("client_cpu_s", iteration=1).sum() > 0

@@ -231,12 +231,12 @@ MISTAKES = [
     (lambda: Let(ID, "id"), "register must be a register's name"),
     (lambda: Offset("id", 1.5), "Offset: plus must be an integer"),
     (
-        lambda: transaction(Let("table", ID), execute("SELECT * FROM t{tabel}", ())),
+        lambda: workload(Let("table", ID), execute("SELECT * FROM t{tabel}", ())),
         "transaction 't': unknown register 'tabel': did you mean 'table'?",
     ),
-    (lambda: transaction(execute(params=("joe",))), "and constant() a fixed value"),
-    (lambda: transaction(Repeat(2, [execute(params=["a"])])), "unknown register 'a'"),
-    (lambda: transaction(Choose([(1, [Let("a", Offset("b", 1))])])), "unknown register 'b'"),
+    (lambda: workload(execute(params=("joe",))), "and constant() a fixed value"),
+    (lambda: workload(Repeat(2, [execute(params=["a"])])), "unknown register 'a'"),
+    (lambda: workload(Choose([(1, [Let("a", Offset("b", 1))])])), "unknown register 'b'"),
     (
         lambda: workload(execute(params=("id",)), Let("id", ID)),
         "workload 'mine': register 'id' is read before a step of transaction 't' gives it",

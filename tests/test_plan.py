@@ -127,7 +127,7 @@ def test_workloads_of_one_identity_are_told_apart_by_what_differs():
 def test_summary_counts_and_estimates():
     assert small_plan().summary() == (
         "Study 'small': 8 runs = 2 servers x 1 workload x threads 1, 4 x 2 iterations, "
-        "blocked, about 1 min 1 s"
+        "blocked, about 1 min 16 s"
     )
 
 

@@ -7,7 +7,7 @@ import pytest
 from studies import small_plan
 
 from benchkit import progress
-from benchkit.progress import LineProgress, make_progress
+from benchkit.progress import LineProgress, LoadMeter, make_progress
 from benchkit.record import DRAIN, MEASUREMENT, WARMUP
 
 RUNS = small_plan(iterations=1).runs
@@ -96,6 +96,20 @@ def test_terminal_shows_what_comes_before_a_run(terminal):
         bar.begin_run(RUNS[0])
         bar.show_step("loading 40%")
         assert "loading 40%, 1/4 a, oltp_point_select" in terminal.last_line()
+
+
+def test_load_shows_rows_per_second_and_the_time_left(monkeypatch):
+    now_s = iter([10.0, 12.0, 13.0])
+    monkeypatch.setattr("time.monotonic", lambda: next(now_s))
+    shown = []
+    meter = LoadMeter(1000, shown.append)
+    for rows in (400, 500, 1020):  # 400 were there before; 1000 is an estimate
+        meter(rows)
+    assert shown == [
+        "loading 40%",
+        "loading 50%, 50 rows/s, 10 s left",
+        "loading 100%, 207 rows/s, 0 s left",
+    ]
 
 
 def test_interval_without_responses_shows_none(terminal):

@@ -178,9 +178,7 @@ def test_a_study_with_runs_keeps_its_settings(running, tmp_path, change, message
 def test_a_server_may_not_change_under_its_name(running, tmp_path, folder):
     small_study([running]).run(tmp_path)
     changed = bk.Server(bk.Config(running.name, {"innodb_flush_log_at_trx_commit": 0}))
-    with pytest.raises(
-        StudyError, match="another configuration, install, version or cpus.*another name"
-    ):
+    with pytest.raises(StudyError, match="another configuration.*or replicas.*another name"):
         small_study([changed]).run(tmp_path)
 
 

@@ -123,6 +123,18 @@ def test_an_option_a_script_cannot_have_is_refused(name, options, message):
 
 OTHER_VALUES = {
     "auto_inc": False,
+    "existing": "tpcc",
+    "flavour": "spec",
+    "history_pk": True,
+    "home": "all",
+    "innodb_snapshot_isolation": "on",
+    "isolation": "read-committed",
+    "key_and_think": True,
+    "mix": "deck",
+    "partitions": True,
+    "procedures": False,
+    "protocol": "hammerdb",
+    "updates": "key",
     "charset": "latin1",
     "create_secondary": False,
     "create_table_options": "CHECKSUM = 1",
@@ -139,6 +151,7 @@ OTHER_VALUES = {
 """A value other than the default for each option that is no integer; integers go up by one."""
 
 ACTED_ON = {
+    "partitions": {"warehouses": 400},
     "rand_pareto_h": {"rand_type": "pareto"},
     "rand_zipfian_exp": {"rand_type": "zipfian"},
     "rand_spec_pct": {"personality": "sysbench/1.0", "rand_type": "special"},
@@ -204,6 +217,8 @@ def test_find_knows_names_and_identities():
     )
     assert workloads.find("sysbench/0.5:select") == sysbench05.select()
     assert workloads.find("benchkit:null") == workloads.null()
+    assert workloads.find("tprocc/hammerdb6", warehouses=3) == workloads.tprocc(warehouses=3)
+    assert workloads.find("tpcc/spec") == workloads.tprocc(flavour="spec")
 
 
 def test_every_identity_is_found_under_itself():
@@ -212,7 +227,7 @@ def test_every_identity_is_found_under_itself():
 
 
 def test_names_are_those_of_the_workloads():
-    assert workloads.names() == [*OLTP, "bulk_insert", *SYSBENCH05, "null"]
+    assert workloads.names() == [*OLTP, "bulk_insert", *SYSBENCH05, "tprocc", "tpcb", "null"]
 
 
 @pytest.mark.parametrize(
@@ -223,6 +238,7 @@ def test_names_are_those_of_the_workloads():
         ("sysbench/1.0:oltp_simple", "unknown personality 'sysbench/1.0'"),
         ("sysbench/2:oltp_delete", "unknown personality 'sysbench/2'"),
         ("", "unknown workload ''"),
+        ("tprocc/hammerdb5", "did you mean 'tprocc/hammerdb6'?"),
     ],
 )
 def test_an_unknown_workload_is_an_error_with_the_nearest(name, message):

@@ -30,10 +30,15 @@ def _count(steps):
 
 
 def flatten(steps):
-    """Return every step of a spec in order, those of a repeat once."""
+    """Return every step of a spec in order, those of a repeat once, and all branches."""
     for step in steps:
         if step[0] == "repeat":
             yield from flatten(step[2])
+        elif step[0] == "choose":
+            for _, inner in step[1]:
+                yield from flatten(inner)
+        elif step[0] == "if":
+            yield from flatten([*step[4], *step[5]])
         else:
             yield step
 
@@ -145,13 +150,20 @@ def test_the_statements_are_sysbenchs():
 
 @pytest.mark.parametrize("name", workloads.names())
 def test_every_parameter_is_drawn_before_the_statement_that_takes_it(name):
-    drawn = set()
-    for step in spec_steps(workloads.find(name)):
-        if step[0] in ("let", "add"):
+    spec = workloads.find(name).spec()
+    for _, _, steps, *_ in spec["transactions"]:
+        check_draws(flatten([*spec.get("set_up", []), *steps]))
+
+
+def check_draws(steps):
+    drawn = {"worker", "workers"}
+    for step in steps:
+        if step[0] in ("let", "add", "calculate"):
             drawn.add(step[1])
         elif step[0] in ("execute", "insert_rows"):
             assert set(step[3]) <= drawn
             assert step[2].count("?") in (len(step[3]), 0)
+            drawn |= {register for register, _ in step[4]} if step[0] == "execute" else set()
 
 
 def test_each_group_of_statements_picks_its_own_table():

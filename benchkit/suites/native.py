@@ -8,16 +8,21 @@ database, or somebody else's, for its own.
 import json
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from benchkit._core import Connection, Driver, Histogram, Program, draw, load
 from benchkit.checks import count_rows
-from benchkit.errors import DatabaseError, RunError
+from benchkit.consistency import look_at, require
+from benchkit.errors import DatabaseError
 from benchkit.hlog import format_header, format_line
 from benchkit.plan import PlannedRun
 from benchkit.server import Server
+from benchkit.suites import existing, parts
 from benchkit.version import get_version
 from benchkit.workloads import Workload
 from benchkit.workloads.model import Table
@@ -44,11 +49,13 @@ class Load:
     rows : int
         In all tables together.
     seconds : float
-        Rows and indexes, without the checksums.
+        Rows, indexes and routines, without the checksums.
     checksums : dict of str to str or None
         CHECKSUM TABLE of each table after the load.
     reused : bool
         True when an earlier run loaded it.
+    rows_before : int
+        Those that were there from a load that was interrupted; ``seconds`` is for the others.
     row_counts : dict of str to int
         How many rows each table has after the load, as the server counts them.
     """
@@ -58,6 +65,7 @@ class Load:
     seconds: float
     checksums: dict[str, str | None]
     reused: bool = False
+    rows_before: int = 0
     row_counts: dict[str, int] = field(default_factory=dict)
 
 
@@ -104,13 +112,13 @@ class LoadOrder:
 
     @property
     def rows(self) -> int:
-        """How many rows all tables have together."""
-        return sum(table.rows * int(table.count) for table in self.tables)
+        """How many rows all tables have together, or about that many where rows become lines."""
+        return sum(table.expected_rows * int(table.count) for table in self.tables)
 
     @property
     def bytes(self) -> int:
         """About how much space the rows need."""
-        return sum(round(_row_bytes(t)) * t.rows * int(t.count) for t in self.tables)
+        return sum(round(_row_bytes(t)) * t.expected_rows * int(t.count) for t in self.tables)
 
 
 def _row_bytes(table: Table) -> float:
@@ -123,8 +131,12 @@ def _row_bytes(table: Table) -> float:
     return size * _PAGES_PER_ROW
 
 
-def ensure_loaded(server: Server, order: LoadOrder, on_rows: Callable[[int], None]) -> Load:
+def ensure_loaded(
+    server: Server, order: LoadOrder, on_rows: Callable[[int], None], *, anew: bool = False
+) -> Load:
     """Load the tables of a workload, unless they are there from an earlier load.
+
+    Of a workload whose tables have parts, a load that was interrupted is gone on with.
 
     Parameters
     ----------
@@ -132,35 +144,67 @@ def ensure_loaded(server: Server, order: LoadOrder, on_rows: Callable[[int], Non
         Running.
     order : LoadOrder
     on_rows : callable
-        Called with the number of rows loaded so far.
+        Called with the number of rows that are there so far.
+    anew : bool
+        Load even what is there.
 
     Raises
     ------
     RunError
-        When a database of that name exists that benchkit did not make.
+        When a database of that name exists that benchkit did not make, or one that is to be
+        used as it is does not fit.
+    InconsistentError
+        When what was loaded is not as the workload's conditions say.
     DatabaseError
         When the server refuses something.
     """
     database = order.database
+    if order.workload.existing:
+        return _use_existing(server, order)
     with server.session() as admin:
         marker = _read_marker(admin, database)
-        if marker and marker.key == order.key and not order.workload.fresh_data:
+        if marker and marker.key == order.key and not anew:
             return replace(Load(**marker.facts), reused=True)
-        _make_tables(admin, order, drop=marker is not None)
+        if marker and marker.begun == order.key and parts.loads_in_parts(order.workload):
+            _clear_unfinished(admin, order)
+        else:
+            _make_tables(admin, order, drop=marker is not None)
+        before = parts.read_notes(admin)
     started = time.monotonic()
     load(
         {**server.endpoint, "database": database},
-        _tables_spec(order),
+        _tables_spec(order, before),
         threads=order.threads,
         seed=order.seed,
-        on_progress=on_rows,
+        on_progress=lambda rows: on_rows(before.lines + rows),
     )
-    seconds = time.monotonic() - started
     with server.session(database) as admin:
-        loaded = Load(database, order.rows, seconds, _checksums(admin, order))
+        _run_routines(admin, order)
+        seconds = time.monotonic() - started
+        rows = parts.read_notes(admin).lines or order.rows
+        require(look_at(admin, order.workload.conditions, "load"), "after the load")
+        sums = _checksums(admin, order)
+        loaded = Load(database, rows, seconds, sums, rows_before=before.lines)
         loaded = replace(loaded, row_counts=count_rows(admin, loaded.checksums))
         _write_marker(admin, order.key, loaded)
     return loaded
+
+
+def _use_existing(server: Server, order: LoadOrder) -> Load:
+    """Check a database that somebody else made; nothing is loaded, and it is never dropped."""
+    workload = order.workload
+    with server.session() as admin:
+        warehouses = existing.count_warehouses(workload)
+        names = existing.procedure_names(workload)
+        existing.check_schema(admin, workload.existing, warehouses, names)
+        return Load(workload.existing, order.rows, 0.0, _checksums(admin, order), reused=True)
+
+
+def drop_load(server: Server, order: LoadOrder) -> None:
+    """Remove what there is of a load, which may not have ended."""
+    with server.session() as admin:
+        if _read_marker(admin, order.database) is not None:
+            _drop(admin, order.database)
 
 
 def drop_data(server: Server, data_id: str) -> None:
@@ -172,10 +216,11 @@ def drop_data(server: Server, data_id: str) -> None:
 
 
 class _Marker(NamedTuple):
-    """What a database says about its load: an empty key means that it did not end."""
+    """What a database says about its load: without a key it did not end."""
 
     key: str
     facts: dict[str, Any]
+    begun: str = ""  # the key of a load that did not end, all of whose tables are there
 
 
 _UNFINISHED = _Marker("", {})
@@ -188,30 +233,22 @@ def _read_marker(admin: Connection, database: str) -> _Marker | None:
     )
     if not found:
         return None
-    tables = _table_names(admin, database)
+    tables = existing.table_names(admin, database)
     if not tables:  # nobody's data: a load was killed before its first table
         return _UNFINISHED
     if MARKER not in tables:
-        raise RunError(
-            f"the server has a database {database!r} that benchkit did not make; "
-            "rename or drop it, or use another server"
-        )
+        raise existing.refuse_foreign(database, tables)
     rows = admin.query(f"SELECT load_key, facts FROM `{database}`.{MARKER}")
-    return _Marker(str(rows[0][0]), json.loads(str(rows[0][1]))) if rows else _UNFINISHED
-
-
-def _table_names(admin: Connection, database: str) -> list[str | None]:
-    rows = admin.query(
-        "SELECT table_name FROM information_schema.tables "
-        f"WHERE table_schema = '{database}' AND table_type = 'BASE TABLE'"
-    )
-    return [name for (name,) in rows]
+    if not rows:
+        return _UNFINISHED
+    key, facts = map(str, rows[-1])
+    return _Marker(key, json.loads(facts)) if facts else _Marker("", {}, key)
 
 
 def _drop(admin: Connection, database: str) -> None:
     """Drop a database, its marker last: if that is cut short, it is still known as ours."""
     admin.query("SET SESSION foreign_key_checks = 0")
-    for name in _table_names(admin, database):
+    for name in existing.table_names(admin, database):
         if name != MARKER:
             admin.query(f"DROP TABLE `{database}`.`{name}`")
     admin.query(f"DROP DATABASE `{database}`")
@@ -222,38 +259,64 @@ def _make_tables(admin: Connection, order: LoadOrder, *, drop: bool) -> None:
     database = order.database
     if drop:
         _drop(admin, database)
-    admin.query(f"CREATE DATABASE `{database}`")
+    admin.query(f"CREATE DATABASE `{database}` {order.workload.database_options}")
     admin.query(f"CREATE TABLE `{database}`.{MARKER} (load_key VARCHAR(200), facts LONGTEXT)")
     admin.query(f"USE `{database}`")
-    for table in order.tables:
-        for number in range(1, int(table.count) + 1):
-            admin.query(_numbered(table.create, number))
+    parts.create_notes(admin)
+    for table, number in _numbered_tables(order):
+        admin.query(_numbered(table.create, number))
+    admin.query(f"INSERT INTO {MARKER} VALUES ('{order.key}', '')")
+
+
+def _clear_unfinished(admin: Connection, order: LoadOrder) -> None:
+    """Make a database that an interrupted load left fit for going on."""
+    parts.await_others(admin, order.database)
+    admin.query(f"USE `{order.database}`")
+    parts.drop_routines(admin, order.database)
+    for table, number in _numbered_tables(order):
+        name, create = _numbered(table.name, number), _numbered(table.create, number)
+        parts.clear_unfinished(admin, name, table, create)
+
+
+def _run_routines(admin: Connection, order: LoadOrder) -> None:
+    for sql in order.workload.routines:
+        admin.query(sql)
 
 
 def _write_marker(admin: Connection, key: str, loaded: Load) -> None:
     facts = json.dumps(asdict(loaded)).encode().hex()  # needs no escapes, whatever the SQL mode
-    admin.query(f"INSERT INTO {MARKER} VALUES ('{key}', X'{facts}')")
+    admin.query(f"UPDATE {MARKER} SET load_key = '{key}', facts = X'{facts}'")
 
 
-def _tables_spec(order: LoadOrder) -> list[tuple[object, ...]]:
-    """Return the tables in the plain form that the C loader reads."""
-    spec: list[tuple[object, ...]] = []
+def _numbered_tables(order: LoadOrder) -> Iterator[tuple[Table, int]]:
     for table in order.tables:
-        columns = ", ".join(f"`{column}`" for column, _ in table.columns)
         for number in range(1, int(table.count) + 1):
-            insert = f"INSERT INTO `{_numbered(table.name, number)}` ({columns}) VALUES"
-            generators = [generator.spec() for _, generator in table.columns]
-            finish = [_numbered(text, number) for text in table.finish]
-            spec.append((insert, generators, table.rows, finish))
+            yield table, number
+
+
+def _tables_spec(order: LoadOrder, before: parts.Noted) -> list[tuple[object, ...]]:
+    """Return the tables, but for the parts that are there, as the C loader reads them."""
+    in_parts = parts.loads_in_parts(order.workload)
+    spec: list[tuple[object, ...]] = []
+    for table, number in _numbered_tables(order):
+        name = _numbered(table.name, number)
+        columns = [table.lines[0]] if table.lines else []
+        columns += [column for column, _ in table.columns]
+        listed = ", ".join(f"`{column}`" for column in columns)
+        insert = f"INSERT INTO `{name}` ({listed}) VALUES"
+        generators = [generator.spec() for _, generator in table.columns]
+        finish = [_numbered(text, number) for text in table.finish]
+        how: dict[str, object] = {"lines": table.lines[1].spec()} if table.lines else {}
+        if in_parts:
+            how |= {"part_rows": parts.part_rows(table), "mark": parts.note(name)}
+            how["done"] = before.parts[name]
+            finish += [parts.note_finished(name)] if finish else []
+        spec.append((insert, generators, table.rows, finish, how))
     return spec
 
 
 def _checksums(admin: Connection, order: LoadOrder) -> dict[str, str | None]:
-    names = [
-        _numbered(table.name, number)
-        for table in order.tables
-        for number in range(1, int(table.count) + 1)
-    ]
+    names = [_numbered(table.name, number) for table, number in _numbered_tables(order)]
     # One by one, because Ctrl-C waits for the end of a query.
     return {name: admin.query(f"CHECKSUM TABLE `{name}`")[0][1] for name in names}
 
@@ -270,11 +333,21 @@ class NativeRun:
     run : PlannedRun
     on_row : callable
         Called with every interval's row as it ends.
+
+    Attributes
+    ----------
+    sample : callable or None
+        Called as every interval ends; returns values for columns beside those of the row, the
+        same ones each time. What it raises ends the run.
+    samples : list of dict
+        What it returned.
     """
 
     def __init__(self, run: PlannedRun, on_row: Callable[[Row], None]) -> None:
         self._run = run
         self._on_row = on_row
+        self.sample: Callable[[], Row] | None = None
+        self.samples: list[Row] = []
         self._log: list[str] = [format_header(time.time())]
         self._driver: Driver | None = None
 
@@ -287,6 +360,11 @@ class NativeRun:
     def result(self) -> dict[str, Any] | None:
         """What the driver measured; None before it has ended."""
         return self._driver.result() if self._driver else None
+
+    @property
+    def needs_server(self) -> bool:
+        """Whether the workload talks to a server at all."""
+        return Program(self._run.workload.spec(), seed=self._run.seed).needs_server
 
     @property
     def start_ns(self) -> int | None:
@@ -326,4 +404,21 @@ class NativeRun:
         begin_s = row["time_s"] - row["elapsed_s"]
         for tag, histogram in histograms:
             self._log.append(format_line(tag, begin_s, row["elapsed_s"], histogram))
+        if self.sample is not None:
+            self.samples.append(self.sample())
         self._on_row(row)
+
+
+def add_columns(rows: NDArray[np.void], samples: Sequence[Row]) -> NDArray[np.void]:
+    """Return a table of intervals with what was sampled as each ended; NaN where nothing was."""
+    names = list(samples[0]) if samples else []
+    known = rows.dtype.names or ()
+    fields = [(name, rows.dtype[name]) for name in known] + [(name, "<f8") for name in names]
+    wide = np.zeros(len(rows), fields)
+    for name in known:
+        wide[name] = rows[name]
+    for name in names:
+        values = [sample[name] for sample in samples[: len(rows)]]
+        wide[name] = np.nan
+        wide[name][: len(values)] = values
+    return wide

@@ -27,27 +27,35 @@ from benchkit.workloads.oltp import (
 from benchkit.workloads.options import Option, Value
 from benchkit.workloads.steps import (
     Begin,
+    Calculate,
     Choose,
     Commit,
     Execute,
+    If,
     InsertRows,
     Let,
     Offset,
     Repeat,
     Rollback,
+    RolledBack,
 )
+from benchkit.workloads.tpcb import tpcb
+from benchkit.workloads.tprocc import tprocc
 
 __all__ = [
     "Begin",
+    "Calculate",
     "Choose",
     "Commit",
     "Execute",
+    "If",
     "InsertRows",
     "Let",
     "Offset",
     "Option",
     "Repeat",
     "Rollback",
+    "RolledBack",
     "Rules",
     "Table",
     "Transaction",
@@ -70,6 +78,8 @@ __all__ = [
     "select_random_points",
     "select_random_ranges",
     "sysbench05",
+    "tpcb",
+    "tprocc",
 ]
 
 _FACTORIES: dict[str, WorkloadFactory[Any]] = {
@@ -94,6 +104,8 @@ _FACTORIES: dict[str, WorkloadFactory[Any]] = {
         sysbench05.update_non_index,
         sysbench05.delete,
         sysbench05.insert,
+        tprocc,
+        tpcb,
         null,
     )
 }
@@ -112,7 +124,7 @@ def names() -> list[str]:
 
 def identities() -> list[str]:
     """Return the identities that `find` takes: every name in every personality it has."""
-    return [f"{p}:{made.name}" for made in _FACTORIES.values() for p in made.personalities]
+    return [identity for made in _FACTORIES.values() for identity in made.identities]
 
 
 def factory(name: str) -> WorkloadFactory[Any]:
@@ -122,21 +134,22 @@ def factory(name: str) -> WorkloadFactory[Any]:
     ----------
     name : str
         A name such as ``oltp_read_only``, or an identity such as
-        ``sysbench/1.0:oltp_read_only``.
+        ``sysbench/1.0:oltp_read_only`` or ``tprocc/hammerdb6``.
 
     Raises
     ------
     WorkloadError
         If there is none; the message says which name is nearest.
     """
+    for made in _FACTORIES.values():
+        if name in (made.name, *made.identities):
+            return made
     personality, _, short = name.rpartition(":")
     if short not in _FACTORIES:
-        raise WorkloadError(unknown_name("workload", short, names()))
-    made = _FACTORIES[short]
-    if personality and personality not in made.personalities:
-        message = unknown_name("personality", personality, made.personalities)
-        raise WorkloadError(f"{short}: {message}")
-    return made
+        plain = [identity for identity in identities() if ":" not in identity]
+        raise WorkloadError(unknown_name("workload", short, [*names(), *plain]))
+    personalities = _FACTORIES[short].personalities
+    raise WorkloadError(f"{short}: {unknown_name('personality', personality, personalities)}")
 
 
 def find(name: str, **options: Value) -> Workload:
@@ -151,9 +164,8 @@ def find(name: str, **options: Value) -> Workload:
         If there is no such workload or option, or a value is not allowed.
     """
     made = factory(name)
-    personality = name.rpartition(":")[0]
-    if not personality or len(made.personalities) == 1:
-        return made(**options)
-    if options.get("personality", personality) != personality:
-        raise WorkloadError(f"{name} cannot have personality {options['personality']!r}")
-    return made(**{**options, "personality": personality})
+    fixed = made.identities.get(name, {})
+    for option, value in fixed.items():
+        if options.get(option, value) != value:
+            raise WorkloadError(f"{name} cannot have {option} {options[option]!r}")
+    return made(**{**options, **fixed})

@@ -56,6 +56,13 @@ def read_register(owner: str, name: str, value: object) -> str:
     return value
 
 
+def read_word(owner: str, name: str, value: object, words: tuple[str, ...]) -> str:
+    """Return one of the words."""
+    if not isinstance(value, str) or value not in words:
+        refuse(owner, name, "one of " + " ".join(words), value)
+    return value
+
+
 def read_integer(owner: str, name: str, value: Any, lowest: int = -LARGEST) -> int:
     """Return an integer that the C core can hold; those of NumPy are welcome."""
     try:

@@ -33,8 +33,14 @@ ALIASES = {
     "oltp_dist_pct": "rand_spec_pct",
     "oltp_dist_res": "rand_spec_res",
     "oltp_dist_iter": "rand_spec_iter",
+    "count_ware": "warehouses",
+    "allwarehouse": "home",
+    "keyandthink": "key_and_think",
+    "partition": "partitions",
+    "no_stored_procs": "procedures",
+    "prepared": "protocol",
 }
-"""sysbench's spellings (1.x and before) of options that have another name here."""
+"""Spellings of sysbench (1.x and before) and HammerDB for options that have another name here."""
 
 
 class Family(Generic[T]):
@@ -48,6 +54,8 @@ class Family(Generic[T]):
         The first part of each identity that a member can have, the default first.
     needs : mapping of str to tuple of Need
         For options that act only together with others.
+    identities : mapping of str to mapping, optional
+        Identity -> the options that make it, where it is not ``personality:name``.
     settle : callable, optional
         Takes a member's name and its options; returns the options with what depends on others
         filled in, or raises WorkloadError.
@@ -59,8 +67,10 @@ class Family(Generic[T]):
         personalities: tuple[str, ...],
         needs: Mapping[str, tuple[Need, ...]] | None = None,
         settle: Callable[[str, T], T] = lambda name, options: options,
+        identities: Mapping[str, Mapping[str, Value]] | None = None,
     ) -> None:
         self.personalities = personalities
+        self.identities = identities
         self.options = {
             o.name: replace(o, needs=(needs or {}).get(o.name, ()))
             for o in describe_options(options)
@@ -103,6 +113,8 @@ class WorkloadFactory(Generic[T]):
         The workload's name, the part of its identity after the personality.
     personalities : tuple of str
         Those it can be made in; the first is the default.
+    identities : mapping of str to mapping
+        The identities it can have, each with the options that make it so.
     options : tuple of Option
         What it can be called with.
     """
@@ -112,6 +124,10 @@ class WorkloadFactory(Generic[T]):
     ) -> None:
         self.name = self.__name__ = build.__name__
         self.personalities = family.personalities
+        self.identities = family.identities or {
+            f"{p}:{self.name}": {"personality": p} if len(self.personalities) > 1 else {}
+            for p in self.personalities
+        }
         self.options = tuple(family.options[name] for name in uses)
         self.__signature__ = _signature(self.options)
         self.__doc__ = _document(inspect.getdoc(build) or "", self.options)
@@ -142,7 +158,8 @@ class WorkloadFactory(Generic[T]):
     def _refusal(self, name: str) -> str:
         """Say why an option cannot be given, and what can."""
         kind = f"option of {self.name}"
-        meant = ALIASES.get(name.replace("-", "_"), name)
+        plain = name.replace("-", "_")
+        meant = ALIASES.get(plain, ALIASES.get(plain.removeprefix("maria_"), name))
         users = self._family.users(meant)
         if self.name in users:
             return f"unknown {kind} {name!r}: did you mean {meant}?"

@@ -17,7 +17,11 @@ from benchkit.workloads import check
 RegisterType = Literal["integer", "real", "text"]
 Spec = tuple[object, ...]
 
-BUILT_IN_REGISTER = "worker"
+BUILT_IN_REGISTERS = ("worker", "workers")
+"""The worker's number, from 1, and how many workers there are."""
+
+Arithmetic = Literal["+", "-", "*", "//", "%"]
+Comparison = Literal["==", "!=", "<", "<=", ">", ">="]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +37,45 @@ class Offset:
         object.__setattr__(self, "plus", plus)
 
 
-Source = str | Generator | Offset
-"""A parameter: a register's name, a generator drawn at that moment, or an `Offset`."""
+@dataclass(frozen=True, slots=True)
+class Calculate:
+    """Integer arithmetic with a register and another one, or a constant.
+
+    ``//`` and ``%`` round down, as Python's. Anything with NULL, and a division by 0, is NULL.
+
+    Parameters
+    ----------
+    left : str
+        A register.
+    operator : {"+", "-", "*", "//", "%"}
+    right : int or str
+        A number, or a register.
+    """
+
+    left: str
+    operator: Arithmetic
+    right: int | str
+
+    def __post_init__(self) -> None:
+        check.read_register("Calculate", "left", self.left)
+        check.read_word("Calculate", "operator", self.operator, get_args(Arithmetic))
+        if isinstance(self.right, str):
+            check.read_register("Calculate", "right", self.right)
+        else:
+            right = check.read_integer("Calculate", "right", self.right)
+            object.__setattr__(self, "right", right)
+
+
+Source = str | Generator | Offset | Calculate
+"""A parameter: a register's name, a generator drawn at that moment, or what is calculated."""
+
+_SOURCES = (
+    "a register's name, a generator such as uniform(1, 10) or constant(5), an Offset or a Calculate"
+)
 
 
 def _read_sources(owner: str, value: object) -> tuple[Source, ...]:
-    wanted = "a register's name, a generator such as uniform(1, 10) or constant(5), or an Offset"
-    return check.read_items(owner, "params", value, (str, Generator, Offset), wanted)
+    return check.read_items(owner, "params", value, (str, Generator, Offset, Calculate), _SOURCES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +83,12 @@ class Let:
     """Draw a value into a register."""
 
     register: str
-    source: Generator | Offset
+    source: Generator | Offset | Calculate
 
     def __post_init__(self) -> None:
         check.read_register("Let", "register", self.register)
-        if not isinstance(self.source, Generator | Offset):
-            wanted = "a generator such as uniform(1, 10), or an Offset"
+        if not isinstance(self.source, Generator | Offset | Calculate):
+            wanted = "a generator such as uniform(1, 10), an Offset or a Calculate"
             check.refuse(f"Let({self.register!r})", "source", wanted, self.source)
 
 
@@ -133,14 +169,22 @@ class Rollback:
 
 
 @dataclass(frozen=True, slots=True)
-class Repeat:
-    """Run the steps a fixed number of times (0 is fine)."""
+class RolledBack:
+    """End the transaction as rolled back: the server has done so already, and is told nothing."""
 
-    times: int
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """Run the steps a number of times (0 is fine), or as often as a register says."""
+
+    times: int | str
     steps: tuple["Step", ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "times", check.read_integer("Repeat", "times", self.times))
+        if isinstance(self.times, str):
+            check.read_register("Repeat", "times", self.times)
+        else:
+            object.__setattr__(self, "times", check.read_integer("Repeat", "times", self.times))
         object.__setattr__(self, "steps", read_steps("Repeat", self.steps))
 
 
@@ -163,7 +207,59 @@ class Choose:
         object.__setattr__(self, "branches", read)
 
 
-Step = Let | Execute | InsertRows | Begin | Commit | Rollback | Repeat | Choose
+@dataclass(frozen=True, slots=True)
+class If:
+    """Run the steps of ``then`` if a comparison holds, else those of ``otherwise``.
+
+    Parameters
+    ----------
+    left : str
+        A register that holds an integer or a text.
+    comparison : {"==", "!=", "<", "<=", ">", ">="}
+        Texts can only be equal or not. With NULL on one side only ``!=`` holds.
+    right : int, str, None or constant(...)
+        A number, a register, NULL (None), or ``constant("text")``.
+    then, otherwise : tuple of Step
+    """
+
+    left: str
+    comparison: Comparison
+    right: int | str | Generator | None
+    then: tuple["Step", ...]
+    otherwise: tuple["Step", ...] = ()
+
+    def __post_init__(self) -> None:
+        check.read_register("If", "left", self.left)
+        check.read_word("If", "comparison", self.comparison, get_args(Comparison))
+        object.__setattr__(self, "right", _read_compared(self.right))
+        object.__setattr__(self, "then", read_steps("If", self.then))
+        object.__setattr__(self, "otherwise", read_steps("If", self.otherwise))
+
+
+_CONSTANTS = ("constant_integer", "constant_text")
+
+
+def _read_compared(value: object) -> int | str | Generator | None:
+    """Return the right side of a comparison."""
+    if value is None:
+        return None
+    if isinstance(value, str):
+        return check.read_register("If", "right", value)
+    if isinstance(value, Generator):
+        if value.kind not in _CONSTANTS:
+            check.refuse("If", "right", "a number, a register, None or constant(...)", value)
+        return value
+    return check.read_integer("If", "right", value)
+
+
+# Statements that leave the tables as they are. A CALL may do anything, so it writes.
+_READING = (
+    *("begin", "commit", "rollback", "start"),
+    *("select", "statement", "table", "values", "with"),
+    *("do", "explain", "help", "set", "show", "use"),
+)
+
+Step = Let | Execute | InsertRows | Begin | Commit | Rollback | RolledBack | Repeat | Choose | If
 
 
 def read_steps(owner: str, value: object) -> tuple[Step, ...]:
@@ -183,6 +279,9 @@ def all_steps(steps: tuple[Step, ...]) -> Iterator[Step]:
             case Choose(branches):
                 for _, inner in branches:
                     yield from all_steps(inner)
+            case If():
+                yield from all_steps(step.then)
+                yield from all_steps(step.otherwise)
 
 
 def written_registers(steps: tuple[Step, ...]) -> Iterator[str]:
@@ -199,12 +298,42 @@ def read_registers(steps: tuple[Step, ...]) -> Iterator[str]:
     """Yield the registers that some step takes a value from."""
     for step in all_steps(steps):
         match step:
-            case Let(_, Offset(register, _)):
-                yield register
+            case Let():
+                yield from _registers_of(step.source)
             case Execute() | InsertRows():
                 yield from check.find_placeholders(step.sql)
-                yield from (source for source in step.params if isinstance(source, str))
-                yield from (o.register for o in step.params if isinstance(o, Offset))
+                for source in step.params:
+                    yield from _registers_of(source)
+            case Repeat(str() as times, _):
+                yield times
+            case If():
+                yield step.left
+                yield from [step.right] if isinstance(step.right, str) else []
+
+
+def _registers_of(source: Source) -> Iterator[str]:
+    """Yield the registers that a source is made of."""
+    match source:
+        case str():
+            yield source
+        case Offset(register, _):
+            yield register
+        case Calculate(left, _, right):
+            yield left
+            yield from [right] if isinstance(right, str) else []
+
+
+def writes(statement: str) -> bool:
+    """Return whether a statement may change what tables hold."""
+    return check.first_word(statement) not in _READING
+
+
+def any_writes(steps: tuple[Step, ...]) -> bool:
+    """Return whether some step may change what tables hold."""
+    return any(
+        isinstance(step, InsertRows) or (isinstance(step, Execute) and writes(step.sql))
+        for step in all_steps(steps)
+    )
 
 
 def leaves_open(steps: tuple[Step, ...]) -> bool:
@@ -230,10 +359,24 @@ class HiddenRegisters:
         return f"_{self.count}"
 
 
-def _source_spec(register: str, source: Generator | Offset) -> Spec:
-    if isinstance(source, Offset):
-        return ("add", register, source.register, source.plus)
-    return ("let", register, source.spec())
+def _source_spec(register: str, source: Generator | Offset | Calculate) -> Spec:
+    match source:
+        case Offset():
+            return ("add", register, source.register, source.plus)
+        case Calculate():
+            operand = _operand_spec(source.right)
+            return ("calculate", register, source.left, source.operator, operand)
+        case Generator():
+            return ("let", register, source.spec())
+
+
+def _operand_spec(operand: int | str | Generator | None) -> Spec:
+    match operand:
+        case str():
+            return ("register", operand)
+        case Generator():
+            return ("constant", dict(operand.arguments)["value"])
+    return ("constant", operand)
 
 
 def _parameters(
@@ -271,12 +414,15 @@ def _step_spec(step: Step, hidden: HiddenRegisters) -> Iterator[Spec]:
             yield from _execute_spec(step, hidden)
         case InsertRows():
             yield from _insert_rows_spec(step, hidden)
-        case Begin() | Commit() | Rollback():
+        case Begin() | Commit() | Rollback() | RolledBack():
             yield (type(step).__name__.lower(),)
         case Repeat(times, steps):
             yield ("repeat", times, plain_steps(steps, hidden))
         case Choose(branches):
             yield ("choose", [(float(w), plain_steps(s, hidden)) for w, s in branches])
+        case If():
+            then, otherwise = (plain_steps(s, hidden) for s in (step.then, step.otherwise))
+            yield ("if", step.left, step.comparison, _operand_spec(step.right), then, otherwise)
 
 
 def plain_steps(steps: tuple[Step, ...], hidden: HiddenRegisters) -> list[Spec]:

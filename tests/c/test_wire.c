@@ -112,7 +112,7 @@ static void test_execute_sends_types_once_and_values_each_time(void)
 
 static void test_prepare_reads_number_and_skips_descriptions(void)
 {
-    struct wire_statement statement;
+    struct wire_statement statement = {0};
     struct link link;
     char sent[32];
 
@@ -267,7 +267,7 @@ static void test_progress_is_not_an_error(void)
 
 static void test_progress_may_come_between_any_messages(void)
 {
-    struct wire_statement statement;
+    struct wire_statement statement = {0};
     struct link link;
 
     link_open(&link, false);
