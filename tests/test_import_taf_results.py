@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from mutation import fuzzed, lines
 
-from benchkit.importers import taf_results, taf_text
+from benchkit.importers import taf_names, taf_results, taf_text
 from benchkit.importers.model import ImportFormatError
 from benchkit.importers.source import Line
 
@@ -307,3 +307,9 @@ def test_number_of_a_counter_below_zero_is_flagged(value):
     (run,) = taf_results.parse_json(lines(text)).runs
     assert any("queries" in warning for warning in run.warnings)
     assert value in {**run.metrics, **run.extra}.values()
+
+
+def test_password_behind_a_lost_blank_is_not_kept():
+    glued = "x :: -> sysbench_lua.tables=8 sysbench_lua.rows=1000sysbench_lua.password=secret"
+    rows = taf_names.suite_rows({"test_suite": "sysbench-lua", "taf_commandline": glued})
+    assert [value for _, value in rows] == ["8"]

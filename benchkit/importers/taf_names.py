@@ -232,7 +232,7 @@ def suite_rows(metadata: Mapping[str, str]) -> Rows:
     found = {
         key: value
         for suite, key, value in _SUITE_KEY.findall(command)
-        if suite == prefix and not _SECRET.search(key)
+        if suite == prefix and not _SECRET.search(key + value)  # blanks may be lost: see both
     }
     return tuple((_label(key), found[key]) for key in sorted(found))
 
