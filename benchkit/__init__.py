@@ -5,7 +5,7 @@ reads what was measured, and ``plot`` draws it. The README has the tour.
 """
 
 from benchkit import generators, plot, workloads
-from benchkit.api import Install, Study, from_hammerdb, from_sysbench, from_taf
+from benchkit.api import Install, Study, from_auto, from_hammerdb, from_sysbench, from_taf
 from benchkit.config import Config
 from benchkit.errors import (
     BenchkitError,
@@ -50,6 +50,7 @@ __all__ = [
     "StudyError",
     "StudyWarning",
     "WorkloadError",
+    "from_auto",
     "from_hammerdb",
     "from_sysbench",
     "from_taf",
