@@ -19,7 +19,7 @@ from benchkit.rates import compute_rates, doubt_rates
 from benchkit.record import Factors, Json, RunRecord, Status
 from benchkit.store import array_bytes
 from benchkit.stored import MONITOR_FILE, PROFILE_FILE
-from benchkit.suites.native import Load, NativeRun, add_columns
+from benchkit.suites.native import Load, NativeRun
 from benchkit.topology import lag_metrics
 from benchkit.version import get_version
 
@@ -88,11 +88,9 @@ class Attempt:
     def monitored(self) -> NDArray[np.void] | None:
         """Return what was observed beside the series, row by row; None if nothing was."""
         result, monitor = self.native.result, self.watchers.monitor
-        if result is None or (monitor is None and not self.native.samples):
+        if result is None or monitor is None:
             return None
-        ends_s = result["rows"]["time_s"]
-        table = np.zeros(len(ends_s), []) if monitor is None else monitor.table(ends_s)
-        return add_columns(table, self.native.samples)
+        return monitor.table(result["rows"]["time_s"])
 
     def more_files(self) -> dict[str, bytes]:
         """Return the files of the run beside those that every run has."""

@@ -5,6 +5,7 @@ import os
 import signal
 from pathlib import Path
 
+import numpy as np
 import psutil
 import pytest
 from installs import ALL, find_install
@@ -197,10 +198,9 @@ def two_study(servers, **changes):
         servers,
         workloads=[WRITES],
         transactions=0,
-        duration="2s",
         iteration_mode="preserve",
         order="sequential",
-        **changes,
+        **{"duration": "2s", **changes},
     )
 
 
@@ -280,6 +280,29 @@ def test_a_broken_replica_fails_its_run_and_the_study_goes_on(
     assert json.loads(failed.read_text())["failure"]["kind"] == kind
     two_study(two, iterations=2).run(tmp_path)
     assert list(memory.iterdir()) == []
+
+
+def test_a_hung_replica_holds_up_neither_rows_nor_what_is_read_of_its_primary(
+    memory, tmp_path, monkeypatch
+):
+    def act(row):
+        rows.append(row)
+        if len(rows) in (1, 4):
+            number = signal.SIGSTOP if len(rows) == 1 else signal.SIGCONT
+            os.kill(servers[0].replicas[0].pid, number)
+
+    def note_and_start(server):
+        servers.append(server)
+        return start(server)
+
+    rows, servers, start = [], [], bk.Server.start
+    monkeypatch.setattr(bk.Server, "start", note_and_start)
+    Watch(on_row=act).install(monkeypatch)
+    attached = bk.Server(TINY.replace("attached"), replicas=1)
+    (dataset,) = two_study([attached], duration="6s").run(tmp_path)
+    lags = dataset.series("replica_lag_s", threads=1)
+    assert lags.shape == (1, 6)
+    assert not np.isnan(lags[0, -1])
 
 
 ATTACHED = """
