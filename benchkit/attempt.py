@@ -80,6 +80,11 @@ class Attempt:
     started_monotonic_ns: int = field(default_factory=time.monotonic_ns)
 
     @property
+    def remarks(self) -> tuple[str, ...]:
+        """What could not be done, and what was found, for the record's warnings."""
+        return (*self.watchers.notes, *self.notes)
+
+    @property
     def server_status(self) -> dict[str, Any]:
         """What ``status.json`` holds."""
         variables = without_secrets(self.variables)
@@ -171,7 +176,7 @@ def _observations(attempt: Attempt) -> dict[str, Any]:
     """Return the fields of a record that come from the driver."""
     result = attempt.native.result
     if result is None:
-        return {"measured_s": 0.0, "warmup_s": 0.0, "metrics": {}, "warnings": tuple(attempt.notes)}
+        return {"measured_s": 0.0, "warmup_s": 0.0, "metrics": {}, "warnings": attempt.remarks}
     monitored = attempt.monitored()
     metrics = observe.compute_metrics(result) | observe.compute_costs(result, monitored)
     if attempt.load is not None and not attempt.load.reused:
@@ -203,7 +208,7 @@ def _observations(attempt: Attempt) -> dict[str, Any]:
 
 def _warnings(attempt: Attempt, result: Mapping[str, Any]) -> tuple[str, ...]:
     """Say what a reader of the numbers should know."""
-    warnings = list(attempt.notes)
+    warnings = list(attempt.remarks)
     failed = sum(t["failed"] for t in result["transactions"])
     if not any(t["committed"] for t in result["transactions"]):
         warnings.append("no transaction was committed in the measurement")

@@ -145,6 +145,8 @@ class Study:
         load_cpus = read_cpus("load_cpus", self.load_cpus)
         for server in self.servers:
             check_apart(f"server {server.name!r}", server.cpus, "the load threads", load_cpus)
+            replicas = f"the replicas of server {server.name!r}"
+            check_apart(replicas, server.replica_cpus, "the load threads", load_cpus)
         conditions = Conditions(
             self.monitor, self.profile, load_cpus, self.drop_caches, self.checks
         )

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from benchkit import replication
 from benchkit._core import Connection
 from benchkit.errors import DatabaseError, InconsistentError, ReplicaError, ServerError
+from benchkit.placement import format_cpus
 from benchkit.record import MEASUREMENT
 from benchkit.replica import Replica
 from benchkit.replication import Standing
@@ -204,6 +205,7 @@ def describe_replicas(server: Server) -> dict[str, Any]:
     assert server.topology is not None
     return {
         "attach": server.topology.attach,
+        **({"cpus": format_cpus(server.replica_cpus)} if server.replica_cpus else {}),
         "primary_options": server.replication_options,
         "replicas": [
             {"name": replica.name, "options": replica.options} for replica in server.replicas

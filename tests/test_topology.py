@@ -82,6 +82,13 @@ def test_contradictions_are_refused_at_once(options, arguments, message):
         bk.Server(bk.Config("p", options), **{"replicas": 1, **arguments})
 
 
+def test_data_outside_the_directory_that_is_copied_are_refused():
+    for name, value in {"log_bin": "/mnt/binlog", "innodb_undo_directory": "../undo"}.items():
+        with pytest.raises(ConfigError, match=f"{name}={value}: a replica is made from a copy"):
+            bk.Server(TINY.replace("p", **{name: value}), replicas=1)
+    bk.Server(TINY.replace("p", log_bin="logs/binlog"), replicas=1)
+
+
 def test_topology_makes_another_run():
     plans = [
         small_study([bk.Server(TINY, **topology)]).plan().runs[0].id
@@ -173,7 +180,9 @@ def check_access(server, folder, secrets):
 
 def test_two_replicas_have_their_own_options(memory):
     config = bk.Config("other", {"innodb_buffer_pool_size": "48M", "server_id": 50})
-    with bk.Server(TINY, replicas=2, replica_config=config) as server:
+    cpu = min(os.sched_getaffinity(0))
+    with bk.Server(TINY, replicas=2, replica_config=config, replica_cpus=[cpu]) as server:
+        assert [os.sched_getaffinity(each.pid) for each in server.replicas] == [{cpu}] * 2
         server.query("CREATE DATABASE d")
         await_caught_up(server)
         found = [
