@@ -185,7 +185,7 @@ class Study:
         WorkloadError
             When a workload does not compile.
         ServerError
-            When a server is not there, or does not start.
+            When a server is not there, or none starts; the runs of one that does not fail.
         RunError
             When a server or a disk is too small for the study, or nothing at all succeeds.
         """
