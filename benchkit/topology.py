@@ -16,6 +16,7 @@ from benchkit import replication
 from benchkit._core import Connection
 from benchkit.errors import DatabaseError, InconsistentError, ReplicaError, ServerError
 from benchkit.placement import format_cpus
+from benchkit.provenance import without_secrets
 from benchkit.record import MEASUREMENT
 from benchkit.replica import Replica
 from benchkit.replication import Standing
@@ -208,7 +209,8 @@ def describe_replicas(server: Server) -> dict[str, Any]:
         **({"cpus": format_cpus(server.replica_cpus)} if server.replica_cpus else {}),
         "primary_options": server.replication_options,
         "replicas": [
-            {"name": replica.name, "options": replica.options} for replica in server.replicas
+            {"name": replica.name, "options": without_secrets(replica.options)}
+            for replica in server.replicas
         ],
     }
 

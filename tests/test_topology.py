@@ -214,7 +214,8 @@ def two_study(servers, **changes):
 
 
 def test_a_study_samples_lag_and_compares(memory, tmp_path):
-    server = bk.Server(TINY, replicas=1, attach="image")
+    config = TINY.replace("tiny", report_password="hunter2")
+    server = bk.Server(config, replicas=1, attach="image")
     study = small_study(
         [server], workloads=[WRITES], transactions=0, duration="2s", iterations=2, threads=[2]
     )
@@ -233,6 +234,7 @@ def test_a_study_samples_lag_and_compares(memory, tmp_path):
         assert record.metrics["replica_lag_max"] >= record.metrics["replica_lag_mean"]
         assert record.metrics["replica_catch_up"] >= 0
         assert record.metrics["binlog_bytes_per_transaction"] > 100
+    assert files_with("hunter2", tmp_path) == []
     assert "Replicas\t1, attached from an image" in results.compare("tps").table("taf").render(
         "text"
     )
