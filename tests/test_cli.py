@@ -29,7 +29,18 @@ from benchkit.record import ErrorCount, TransactionResult
 from benchkit.studyfile import EXAMPLE
 
 QUICKSTART = ROOT / "examples" / "flush_log.toml"
-COMMANDS = ["run", "plan", "ls", "show", "compare", "import", "verify", "doctor", "workloads"]
+COMMANDS = [
+    "run",
+    "plan",
+    "ls",
+    "show",
+    "compare",
+    "import",
+    "verify",
+    "export",
+    "doctor",
+    "workloads",
+]
 WISHES = ("COLUMNS", "NO_COLOR", "FORCE_COLOR")
 COLOR = re.compile(r"\x1b\[[0-9;]*3[0-7]")
 
