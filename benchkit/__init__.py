@@ -20,6 +20,7 @@ from benchkit.errors import (
     StudyWarning,
     WorkloadError,
 )
+from benchkit.hammerdb_export import export as to_hammerdb
 from benchkit.importers.model import ImportFormatError
 from benchkit.metrics import METRICS
 from benchkit.optionfile import OptionFile, read_option_file
@@ -60,5 +61,6 @@ __all__ = [
     "read_option_file",
     "read_properties",
     "study_from_properties",
+    "to_hammerdb",
     "workloads",
 ]
