@@ -5,7 +5,6 @@ may begin is in `prepare`.
 """
 
 from collections.abc import Callable
-from contextlib import ExitStack
 from typing import Any
 
 from benchkit.attempt import Attempt
@@ -61,16 +60,20 @@ def measure(
 
 def _drive(server: Server, attempt: Attempt, conditions: Conditions) -> dict[str, Any]:
     """Run the workload under the conditions, the replicas watched meanwhile."""
-    native, watchers = attempt.native, attempt.watchers
+    native, watchers, run = attempt.native, attempt.watchers, attempt.run
     database = None if attempt.load is None else attempt.load.database
-    with ExitStack() as stack:
-        if server.replicas:
-            attempt.replication = describe_replicas(server)
-            native.sample = stack.enter_context(LagSampler(server))
-        run, start_ns = attempt.run, lambda: native.start_ns
-        queries = [query for rate in run.workload.rates for query in rate.queries]
-        watched = Watched(server, run.timing, start_ns, database, queries)
-        stack.enter_context(surrounded(conditions, watched, watchers))
+    if server.replicas:
+        attempt.replication = describe_replicas(server)
+    watched = Watched(
+        server,
+        run.timing,
+        lambda: native.start_ns,
+        database,
+        queries=[query for rate in run.workload.rates for query in rate.queries],
+        sources=[LagSampler(server)] if server.replicas else [],
+    )
+    native.check = watchers.check
+    with surrounded(conditions, watched, watchers):
         return native.measure(server, database)
 
 

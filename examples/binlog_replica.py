@@ -1,4 +1,4 @@
-"""What the binary log costs, and an attached replica: five setups of one server.
+"""What the binary log costs TPROC-C, and an attached replica: five setups of one server.
 
     no-binlog         without a binary log
     binlog            with one that is synced at every commit
@@ -27,16 +27,16 @@ study = bk.Study(
         bk.Server(binlog.replace("replica"), replicas=1),
         bk.Server(unsynced.replace("replica-unsynced"), replicas=1),
     ],
-    workloads=[bk.workloads.oltp_read_write(tables=1, rows=100_000)],
-    threads=[4],
+    workloads=[bk.workloads.tprocc(warehouses=2)],
+    threads=[8],
     iterations=3,
-    duration="5s",
-    warmup="2s",
+    duration="10s",
+    warmup="5s",
 )
 print(study.plan(), end="\n\n", flush=True)
 results = study.run("results/binlog_replica")
 
-comparison = results.compare("tps", baseline="no-binlog")
+comparison = results.compare("tpm", baseline="no-binlog")
 print(comparison.table("taf").render("text"), end="\n\n")
 print(comparison, end="\n\n")
 for name in ("replica", "replica-unsynced"):

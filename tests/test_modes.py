@@ -102,6 +102,23 @@ def test_a_misspelt_mode_is_answered_with_the_nearest():
         small_study([bk.Server(bk.Config("ours"))], iteration_mode="restor")
 
 
+@pytest.mark.parametrize(
+    "option",
+    [
+        {"innodb_log_group_home_dir": "/mnt/log"},
+        {"innodb_data_file_path": "ibdata1:12M;/mnt/ibdata2:12M:autoextend"},
+        {"log_bin": "../binlog"},
+    ],
+)
+def test_data_that_an_image_would_lack_are_refused_before_anything_starts(option, tmp_path):
+    ((name, value),) = option.items()
+    server = bk.Server(bk.Config("spread", option))
+    with pytest.raises(StudyError, match="'spread' has data elsewhere: ") as refused:
+        small_study([server], iteration_mode="restore").run(tmp_path / "s")
+    assert f"{name}={value}" in str(refused.value)
+    assert not (tmp_path / "s").exists()
+
+
 def test_a_run_in_another_mode_is_another_run():
     ids = [
         {run.id for run in small_study([bk.Server(bk.Config("a"))], iteration_mode=mode).plan()}
