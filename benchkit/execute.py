@@ -23,6 +23,7 @@ from benchkit.conditions import Conditions
 from benchkit.errors import (
     BenchkitError,
     DatabaseError,
+    DiskFullError,
     InconsistentError,
     ReplicaError,
     RunError,
@@ -381,6 +382,8 @@ class _Bench:
         folder = self._keep(attempt, "failed", {"kind": kind, "message": message})
         if lost:
             self._bury_server()
+        elif isinstance(error, DiskFullError):
+            self._abandon_server()
         elif isinstance(error, ReplicaError | InconsistentError) and self._current is not None:
             self._current.drop_replicas()  # the next run makes them anew
         failure = Failure(attempt.run, message, folder)
@@ -393,6 +396,13 @@ class _Bench:
         with suppress(ServerError):
             if server is not None:
                 server.stop()
+
+    def _abandon_server(self) -> None:
+        """End a server that waits for room, and remove its data: others may need it."""
+        server, self._current = self._current, None
+        if server is not None:
+            server.kill()
+            server.discard(self.hosting.home)
 
     def _keep(self, attempt: Attempt, status: Status, failure: dict[str, str]) -> Path:
         """Store what there is of a run that did not finish."""
