@@ -5,7 +5,7 @@ reads what was measured, and ``plot`` draws it. The README has the tour.
 """
 
 from benchkit import generators, plot, workloads
-from benchkit.api import Install, Study, from_hammerdb, from_sysbench, from_taf
+from benchkit.api import Install, Study, from_auto, from_hammerdb, from_sysbench, from_taf
 from benchkit.config import Config
 from benchkit.errors import (
     BenchkitError,
@@ -20,6 +20,7 @@ from benchkit.errors import (
     StudyWarning,
     WorkloadError,
 )
+from benchkit.hammerdb_export import export as to_hammerdb
 from benchkit.importers.model import ImportFormatError
 from benchkit.metrics import METRICS
 from benchkit.optionfile import OptionFile, read_option_file
@@ -49,6 +50,7 @@ __all__ = [
     "StudyError",
     "StudyWarning",
     "WorkloadError",
+    "from_auto",
     "from_hammerdb",
     "from_sysbench",
     "from_taf",
@@ -59,5 +61,6 @@ __all__ = [
     "read_option_file",
     "read_properties",
     "study_from_properties",
+    "to_hammerdb",
     "workloads",
 ]

@@ -18,7 +18,7 @@ from benchkit.archive import unpack_server
 from benchkit.errors import StudyWarning
 from benchkit.execute import describe_failures
 from benchkit.fetch import get_server
-from benchkit.importers.reading import Order, Paths, import_files
+from benchkit.importers.reading import FAMILIES, Order, Paths, import_files
 from benchkit.results import Results, load
 
 
@@ -146,6 +146,36 @@ class Study(measuring.Study):  # noqa: D101 - inherited
         if failures:
             warnings.warn(describe_failures(failures), StudyWarning, stacklevel=2)
         return load(path)
+
+
+def from_auto(
+    paths: Paths,
+    folder: str | os.PathLike[str] | None = None,
+    *,
+    label: str | None = None,
+    lenient: bool = False,
+) -> Results:
+    """Return results of others' files, each in the format that it looks like.
+
+    What was measured is in ``results.to_pandas()``, a row per run with its dataset, threads and
+    metrics, the file it is from and what is doubtful about it; in ``ds.array("tps")`` and
+    ``ds.series("tps", threads=8)`` of each dataset; and in ``ds.records``, whose ``warnings`` and
+    ``facts["extra"]`` hold all else that the files say.
+
+    Parameters
+    ----------
+    paths : path-like, or a sequence of them
+        Files, or folders of them, of TAF, sysbench and HammerDB. A folder's files of other
+        formats are passed over, which is warned of (`StudyWarning`).
+    folder, label, lenient
+        As in `from_taf`.
+
+    Raises
+    ------
+    ImportFormatError, StoreError
+        As `from_taf`.
+    """
+    return _import(paths, folder, Order(FAMILIES, label, lenient))
 
 
 def from_taf(

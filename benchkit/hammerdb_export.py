@@ -82,10 +82,10 @@ def export(runs: StoredRun | Sequence[StoredRun], form: str) -> str:
 
 
 def _check(run: StoredRun) -> None:
-    if math.isnan(run.record.metrics.get("nopm", math.nan)):
+    if not is_tprocc(run.record):
         raise MetricError(
-            f"run {run.record.id} of {run.record.factors.workload} has no NOPM: only runs of "
-            "TPROC-C have HammerDB's forms"
+            f"run {run.record.id} of {run.record.factors.workload} has no NOPM and TPM: only "
+            "runs of TPROC-C have HammerDB's forms"
         )
 
 
@@ -94,16 +94,22 @@ def job_id(record: RunRecord) -> str:
     return hashlib.sha256(record.id.encode()).hexdigest()[:24].upper()
 
 
-def _line(run: StoredRun) -> str:
-    product = run.record.server.get("product", "MariaDB")
-    nopm, tpm = (int(run.record.metrics[name]) for name in ("nopm", "tpm"))
-    return f"TEST RESULT : System achieved {nopm} NOPM from {tpm} {product} TPM\n"
+def is_tprocc(record: RunRecord) -> bool:
+    """Tell whether a run has the figures that HammerDB prints of one."""
+    return not any(math.isnan(record.metrics.get(name, math.nan)) for name in ("nopm", "tpm"))
+
+
+def result_line(record: RunRecord) -> str:
+    """Return the line that HammerDB ends a run with; the figures are cut to integers."""
+    product = record.server.get("product", "MariaDB")
+    nopm, tpm = (int(record.metrics[name]) for name in ("nopm", "tpm"))
+    return f"TEST RESULT : System achieved {nopm} NOPM from {tpm} {product} TPM"
 
 
 def _result(run: StoredRun) -> list[str]:
     record = run.record
     users = f"{record.factors.threads} Active Virtual Users configured"
-    return [job_id(record), _start(record).strftime(_DATE), users, _line(run).strip()]
+    return [job_id(record), _start(record).strftime(_DATE), users, result_line(record)]
 
 
 def _summary(run: StoredRun) -> Table:
@@ -228,14 +234,23 @@ def _config(run: StoredRun) -> Table:
     }
     tpcc = {
         "count_ware": parameters.get("warehouses"),
+        "storage_engine": str(parameters.get("storage_engine", "InnoDB")).lower(),
+        "partition": _switch(parameters.get("partitions")),
+        "history_pk": _switch(parameters.get("history_pk")),
+        "no_stored_procs": _switch(not parameters.get("procedures", True)),
+        "prepared": _switch(parameters.get("protocol", "binary") == "binary"),
         "driver": "timed",
         "rampup": _minutes(record.warmup_s),
         "duration": _minutes(record.measured_s),
-        "allwarehouse": str(parameters.get("home") == "all").lower(),
-        "keyandthink": str(bool(parameters.get("keying_and_thinking"))).lower(),
+        "allwarehouse": _switch(parameters.get("home", "worker") != "worker"),
+        "keyandthink": _switch(parameters.get("key_and_think")),
     }
     said = {f"{prefix}_{key}": f"{value}" for key, value in tpcc.items() if value is not None}
     return {"connection": connection, "tpcc": said}
+
+
+def _switch(value: object) -> str:
+    return str(bool(value)).lower()
 
 
 def _report(run: StoredRun) -> Table:
@@ -308,7 +323,7 @@ def _start(record: RunRecord) -> datetime:
 
 
 _FORMS: dict[str, Callable[[StoredRun], Made]] = {
-    "line": _line,
+    "line": lambda run: result_line(run.record) + "\n",
     "result": _result,
     "timing": _timing,
     "tcount": _tcount,

@@ -54,7 +54,8 @@ USED = frozenset(
     + ["sysbench_lua.rand_seed", "benchkit.server", "benchkit.study"]
     + [f"benchkit.{name}" for name in ("replicas", "attach", "replica_cpus", "replica_options")]
     + [f"hammerdb_tprocc.{name}" for name in ("allwarehouse", "setup_virtual_user_count")]
-    + ["hammerdb_tprocc.checksum_after_run", "hammerdb_tprocc.maria_no_stored_procs"]
+    + ["hammerdb_tprocc.checksum_after_run"]
+    + [f"hammerdb_tprocc.{prefix}_no_stored_procs" for prefix in ("maria", "mysql")]
 )
 
 _STORED = "benchkit stores runs and makes reports itself"

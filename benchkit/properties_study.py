@@ -310,7 +310,7 @@ def _tprocc(keys: _Keys, test: str) -> Workload:
     options = {"warehouses": 10, **_options(keys)}
     if keys.switch("hammerdb_tprocc.allwarehouse"):
         options["home"] = "partitioned"
-    if keys.switch("hammerdb_tprocc.maria_no_stored_procs"):
+    if any(keys.switch(f"hammerdb_tprocc.{p}_no_stored_procs") for p in ("maria", "mysql")):
         options["procedures"] = False
     return workloads.find("tprocc", **options)
 

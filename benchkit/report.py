@@ -15,7 +15,14 @@ from benchkit.errors import MetricError, unknown_name
 from benchkit.importers.model import Facts
 from benchkit.metrics import PERCENT_METRIC, Metric
 from benchkit.record import UNKNOWN_THREADS, Json
-from benchkit.report_data import Bench, Subject, printed_label, report_data, values_of
+from benchkit.report_data import (
+    Bench,
+    Subject,
+    printed_label,
+    report_data,
+    values_of,
+    values_together,
+)
 from benchkit.report_modern import modern_notes, modern_sections
 from benchkit.report_taf import (
     DatasetData,
@@ -217,7 +224,8 @@ def _test_names(subject: Subject) -> list[str]:
 
 def _data(bench: Bench, column: int, metric: Metric) -> DatasetData:
     label, dataset = bench.columns[column]
-    values = {at: v for at, v in values_of(dataset, metric).items() if at != UNKNOWN_THREADS}
+    together = values_together(dataset, metric)
+    values = {at: (value,) for at, value in together.items() if at != UNKNOWN_THREADS}
     return DatasetData(" ".join(printed_label(label, dataset).split()), Facts(), values)
 
 

@@ -216,7 +216,7 @@ def _fact_rows(datasets: Sequence[Rows]) -> tuple[tuple[str, ...], ...]:
             if label not in labels:
                 labels.insert(place, label)
             place = labels.index(label) + 1
-    columns = [dict(rows) for rows in datasets]
+    columns = [{label: " ".join(value.splitlines()) for label, value in rows} for rows in datasets]
     return tuple((label, *(column.get(label, MISSING) for column in columns)) for label in labels)
 
 
@@ -298,7 +298,7 @@ def percent_of_baseline(
     unit: str,
     tests: Iterable[tuple[str, DatasetData, DatasetData]],
 ) -> PercentTable:
-    """Divide the means of datasets, test by test.
+    """Divide the values of datasets, test by test.
 
     Parameters
     ----------
@@ -306,7 +306,8 @@ def percent_of_baseline(
     unit : str
         Of the datasets' values, such as ``q/s``.
     tests : iterable of (test, candidate, baseline)
-        Cells that either side lacks, or whose baseline is 0, are missing.
+        With one value at each thread count. Cells that either side lacks, or whose baseline is
+        0, are missing.
     """
     tests = list(tests)
     sides = [side for _, *pair in tests for side in pair]

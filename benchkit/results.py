@@ -9,7 +9,7 @@ import html
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +17,7 @@ import numpy as np
 from benchkit.dataset import Dataset
 from benchkit.errors import MetricError, StoreError, unknown_name
 from benchkit.metrics import find_metric, in_order
-from benchkit.record import Json, RunRecord, threads_text
+from benchkit.record import UNKNOWN_THREADS, Json, RunRecord, threads_text
 from benchkit.store import StudyFolder
 from benchkit.stored import StoredRun
 
@@ -205,12 +205,19 @@ class Results:
         -------
         DataFrame
             With the columns dataset, study, server, workload, threads, iteration, block, order,
-            start_utc, measured_s, run, and one for each of `metrics`; NaN where absent.
+            start_utc, measured_s, run, source (the file an imported run is from), warnings (one
+            text; empty where nothing is doubtful), and one for each of `metrics`; NaN where
+            absent. A thread count that an imported file does not tell is ``pd.NA``.
         """
         import pandas as pd
 
         rows = [(dataset.label, record) for dataset in self for record in dataset.records]
-        columns = {name: [value(*row) for row in rows] for name, value in _COLUMNS.items()}
+        columns: dict[str, Any] = {
+            name: [value(*row) for row in rows] for name, value in _COLUMNS.items()
+        }
+        if UNKNOWN_THREADS in columns["threads"]:
+            known = [None if at == UNKNOWN_THREADS else at for at in columns["threads"]]
+            columns["threads"] = pd.array(known, dtype="Int64")
         for name in self.metrics:
             columns[name] = [record.metrics.get(name, np.nan) for _, record in rows]
         return pd.DataFrame(columns)
@@ -358,6 +365,8 @@ _COLUMNS: dict[str, Callable[[str, RunRecord], Any]] = {
     "start_utc": lambda label, record: record.time.get("start_utc"),
     "measured_s": lambda label, record: record.measured_s,
     "run": lambda label, record: record.id,
+    "source": lambda label, record: PurePath(record.source["file"]).name if record.source else None,
+    "warnings": lambda label, record: "; ".join(record.warnings),
 }
 """The columns of `Results.to_pandas` that are not metrics."""
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from benchkit import workloads
 from benchkit.doctor import Check
 from benchkit.errors import ServerError
+from benchkit.hammerdb_export import is_tprocc, result_line
 from benchkit.install import Install
 from benchkit.inventory import Inventory, MeanRow, chosen_options
 from benchkit.metrics import find_metric, in_order
@@ -214,6 +215,8 @@ def _run_facts(record: RunRecord) -> Iterator[tuple[str, str]]:
         yield "consistency", _consistency_text(record.consistency)
     if record.accounting:
         yield "outcome", _outcome_text(record.accounting)
+    if is_tprocc(record):
+        yield "as HammerDB", result_line(record)
 
 
 def _consistency_text(violations: Json) -> str:

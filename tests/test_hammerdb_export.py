@@ -27,7 +27,8 @@ PER_S |= {"host_cpu_user_s": 1.2, "host_cpu_system_s": 0.4, "host_cpu_idle_s": 0
 MILLISECONDS = {"new_order": [4, 6], "payment": [1, 3], "delivery": [9], "order_status": [1]}
 
 
-def tprocc_record(name, nopm=25_831.9):
+def tprocc_record(name, nopm=25_831.9, **options):
+    made = bk.workloads.tprocc(warehouses=5, **options)
     plan = Plan(servers=("maria",), workloads=("tprocc/hammerdb6",), name=name)
     record = make_record(plan, "maria", "tprocc/hammerdb6", THREADS, 1)
     identity = {**record.identity, "nopm": nopm}
@@ -39,10 +40,7 @@ def tprocc_record(name, nopm=25_831.9):
         warmup_s=90.0,
         metrics={"nopm": nopm, "tpm": 60_000.5, "tps": 1000.0},
         server={"product": "MariaDB", "version": "11.8.6-MariaDB", "host": "db1", "port": 3307},
-        workload={
-            "identity": "tprocc/hammerdb6",
-            "parameters": {"warehouses": 5, "home": "all", "key_and_think": False},
-        },
+        workload={"identity": made.identity, "parameters": dict(made.parameters)},
         transactions=tuple(TransactionResult(t, 1, 0, 0, 0) for t in MILLISECONDS),
     )
 
@@ -141,9 +139,38 @@ def test_every_value_of_every_form_is_a_string(run):
 def test_configuration_has_hammerdbs_names(run):
     config = made(run, "dict")
     assert config["connection"] == {"maria_host": "db1", "maria_port": "3307"}
-    assert config["tpcc"]["maria_count_ware"] == "5"
-    assert config["tpcc"]["maria_rampup"] == "1.5"
-    assert config["tpcc"]["maria_allwarehouse"] == "true"
+    assert config["tpcc"] == {
+        "maria_count_ware": "5",
+        "maria_storage_engine": "innodb",
+        "maria_partition": "false",
+        "maria_history_pk": "false",
+        "maria_no_stored_procs": "false",
+        "maria_prepared": "true",
+        "maria_driver": "timed",
+        "maria_rampup": "1.5",
+        "maria_duration": "0.417",
+        "maria_allwarehouse": "false",
+        "maria_keyandthink": "false",
+    }
+
+
+@pytest.mark.parametrize(
+    ("options", "key", "value"),
+    [
+        ({"home": "partitioned"}, "allwarehouse", "true"),
+        ({"key_and_think": True}, "keyandthink", "true"),
+        ({"procedures": False}, "no_stored_procs", "true"),
+        ({"protocol": "hammerdb"}, "prepared", "false"),
+        ({"partitions": True}, "partition", "true"),
+        ({"history_pk": True}, "history_pk", "true"),
+        ({"storage_engine": "MyRocks"}, "storage_engine", "myrocks"),
+    ],
+)
+def test_configuration_follows_the_options_of_the_workload(tmp_path, options, key, value):
+    folder = StudyFolder.create(tmp_path / "other", {"name": "orders", "datasets": []})
+    save(folder, tprocc_record("orders", **options))
+    (run,) = folder.runs()
+    assert made(run, "dict")["tpcc"][f"maria_{key}"] == value
 
 
 def imported(file):
@@ -178,6 +205,10 @@ def test_summary_takes_all_runs_of_a_study(study):
         export(study.runs(), "timing")
 
 
+def test_public_name_exports_too(run):
+    assert bk.to_hammerdb(run, "line") == export(run, "line")
+
+
 def test_unknown_form_is_refused_with_the_nearest(run):
     with pytest.raises(MetricError, match="timing"):
         export(run, "timings")
@@ -192,6 +223,12 @@ def test_run_of_another_workload_is_refused(tmp_path):
 def test_procedures_are_those_of_the_workload():
     transactions = bk.workloads.tprocc(warehouses=1).transactions
     assert {t.name for t in transactions} == set(PROCEDURES)
+
+
+def test_run_is_shown_with_hammerdbs_line(run):
+    shown = CliRunner().invoke(main, ["show", str(run.path)]).output
+    assert "System achieved 25831 NOPM from 60000 MariaDB TPM" in shown
+    assert "25,832" in shown  # and ours beside it
 
 
 def test_command_writes_a_file_or_prints(study, run, tmp_path):

@@ -7,6 +7,7 @@ from hammerdb_damage import mutated
 from hammerdb_reading import read
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mutation import told
 
 from benchkit.errors import BenchkitError
 from benchkit.importers.hammerdb import parse
@@ -19,18 +20,25 @@ MUTATIONS = 10_000
 def test_damaged_files_give_a_result_or_our_error(part, tmp_path):
     chance = random.Random(part)
     path = tmp_path / "damaged.log"
-    for _ in range(MUTATIONS // 4):
-        path.write_bytes(mutated(chance))
-        imported = parse(read_lines(path), lenient=True, name=path.name)
-        for run in imported.runs:
-            assert all(value >= 0 for value in run.metrics.values())
-            assert run.threads is None or run.threads > 0
-        try:
-            strict = parse(read_lines(path), lenient=False, name=path.name)
-        except BenchkitError:
-            assert imported.problems
-        else:
-            assert strict.runs == imported.runs
+    for number in range(MUTATIONS // 4):
+        data = mutated(chance)
+        path.write_bytes(data)
+        with told(part, number, data):
+            check(path)
+
+
+def check(path):
+    """Read a file both ways, and hold what comes out against each other."""
+    imported = parse(read_lines(path), lenient=True, name=path.name)
+    for run in imported.runs:
+        assert all(value >= 0 for value in run.metrics.values())
+        assert run.threads is None or run.threads > 0
+    try:
+        strict = parse(read_lines(path), lenient=False, name=path.name)
+    except BenchkitError:
+        assert imported.problems
+    else:
+        assert strict.runs == imported.runs
 
 
 @given(st.text(max_size=300))

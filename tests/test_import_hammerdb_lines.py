@@ -270,3 +270,29 @@ def test_query_times_are_compared_in_seconds(tmp_path):
     text = repr(from_hammerdb(path, tmp_path / "study").compare("query_set_time"))
     assert "query_set_time: query set time (s), lower is better" in text
     assert "351.0" in text
+
+
+def test_result_without_blanks_is_read(tmp_path):
+    text = "Vuser 1:TESTRESULT:Systemachieved42333NOPMfrom98385MariaDBTPM\n"
+    assert triples(read_text(tmp_path, text)) == [(None, 42333, 98385)]
+
+
+def test_result_in_json_that_breaks_off_is_leniently_read(tmp_path):
+    text = '[\n"6A",\n"TEST RESULT : System achieved 42333 NOPM from 98385 MariaDB TPM"\n'
+    with pytest.raises(BenchkitError, match="JSON breaks off"):
+        read_text(tmp_path, text)
+    assert triples(read_text(tmp_path, text, lenient=True)) == [(None, 42333, 98385)]
+
+
+def test_counter_below_zero_is_flagged(tmp_path):
+    text = "Vuser 1:TEST RESULT : System achieved 42333 NOPM from 4294967295 MariaDB TPM\n"
+    (run,) = read_text(tmp_path, text).runs
+    assert run.metrics["tpm"] == 4294967295
+    assert "ran below zero" in " ".join(run.warnings)
+
+
+def test_counters_rows_are_columns_too():
+    rows = ["Vuser 1:RUNNING", *(f"{n} MariaDB tpm" for n in (0, 5, 7)), *writer.log(Run())]
+    series = only(rows).series
+    assert series.columns(1, 3)["elapsed_s"].tolist() == [10, 10]
+    assert list(series) == [series[n] for n in range(len(series))]

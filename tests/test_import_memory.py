@@ -6,7 +6,9 @@ import sys
 from dataclasses import replace
 from itertools import chain
 
+import hammerdb_writer as writer
 import pytest
+from hammerdb_writer import Run
 from sysbench_reading import read_one
 from sysbench_writer import body_1x, general_1x, head_1x, make_log, sql_1x, write_log
 
@@ -22,7 +24,7 @@ from benchkit.importers.reading import Order, import_files
 warnings.simplefilter("ignore")
 measure = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 before = measure()
-outcome = import_files(sys.argv[1], sys.argv[2], Order(("sysbench",), lenient=True))
+outcome = import_files(sys.argv[1], sys.argv[2], Order((sys.argv[3],), lenient=True))
 print(json.dumps([outcome.runs, len(outcome.problems), measure() - before]))
 """
 
@@ -61,13 +63,21 @@ def no_line_breaks(count):
     return [" ".join(chain(head_1x(LOG), rows(count)))]
 
 
-def import_in_a_process(folder, texts):
+def counter_log(count):
+    """Return a log of HammerDB whose transaction counter wrote very many rows."""
+    head, tail = writer.log(Run(users=4))[:-2], writer.log(Run(users=4))[-2:]
+    return chain(
+        ["Vuser 1:RUNNING", *head], (f"{n % 9999} MariaDB tpm" for n in range(count)), tail
+    )
+
+
+def import_in_a_process(folder, texts, family="sysbench"):
     """Return runs, problems and growth in KiB of an import in a process of its own."""
     path = folder / "long.log"
     with path.open("w") as file:
         file.writelines(f"{text}\n" for text in texts)
     done = subprocess.run(
-        [sys.executable, "-c", IMPORT, path, folder / "study"],
+        [sys.executable, "-c", IMPORT, path, folder / "study", family],
         capture_output=True,
         text=True,
         check=True,
@@ -87,6 +97,12 @@ def import_in_a_process(folder, texts):
 def test_long_files_need_no_more_memory(texts, count, tmp_path):
     runs, _, growth_kb = import_in_a_process(tmp_path, texts(count))
     assert runs == 1
+    assert growth_kb < GROWTH_MAX_KB
+
+
+def test_long_log_of_a_transaction_counter_needs_no_more_memory(tmp_path):
+    runs, problems, growth_kb = import_in_a_process(tmp_path, counter_log(60_000), "hammerdb")
+    assert (runs, problems) == (1, 0)
     assert growth_kb < GROWTH_MAX_KB
 
 

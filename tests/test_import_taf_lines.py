@@ -2,7 +2,7 @@
 
 import pytest
 import taf_writer
-from imports import imported, write
+from imports import dataset, imported, report_of, write
 from mutation import lines
 
 from benchkit import load
@@ -111,3 +111,11 @@ def imported_into(files, folder):
     from benchkit import from_taf
 
     return from_taf(files, folder)
+
+
+def test_report_whose_lines_are_numbered_is_read(tmp_path):
+    text = report_of(dataset("11.8", 1.0, 2.0), dataset("12.1", 4.0, 5.0))
+    numbered = "".join(f"{n:6d}\t{line}\n" for n, line in enumerate(text.splitlines(), 1))
+    values = [imported(tmp_path, each, name).compare().columns for name, each in
+              (("plain", text), ("numbered", numbered))]  # fmt: skip
+    assert [[c.mean.tolist() for c in columns] for columns in values] == [[[1.5], [4.5]]] * 2

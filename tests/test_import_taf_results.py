@@ -1,13 +1,16 @@
 """The framework's result files, read back: JSON, CSV, text report, raw dump, readme."""
 
+import re
+
 import pytest
 import taf_writer
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from mutation import fuzzed, lines
 
-from benchkit.importers import taf_results, taf_text
+from benchkit.importers import taf_names, taf_results, taf_text
 from benchkit.importers.model import ImportFormatError
+from benchkit.importers.source import Line
 
 RELAXED = settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
 VALUES = st.integers(1, 99_999_999).map(lambda cents: cents / 100)
@@ -85,9 +88,8 @@ def test_result_file_gives_its_numbers_back(kind, series):
         if name != "thread_events_avg"  # the primary one where a dictionary has it first
     }
     assert found == expected_numbers(series)
-    assert [run.extra["thread_events_avg"] for run in imported.runs] == [
-        metrics["thread_events_avg"][0] for _, _, metrics in series.iterations
-    ]
+    others = [{**run.extra, **run.metrics}["thread_events_avg"] for run in imported.runs]
+    assert others == [metrics["thread_events_avg"][0] for _, _, metrics in series.iterations]
 
 
 @ANY_RESULT_FILE
@@ -258,3 +260,56 @@ def test_damaged_result_file_gives_a_result_or_our_error(kind):
     write, parse = DAMAGED[kind]
     outcomes = fuzzed(write(), parse, MUTATIONS // len(DAMAGED), seed=kind)
     assert min(outcomes.values()) > 0
+
+
+def text_of(**metrics):
+    return taf_writer.text_report(taf_writer.one_series(**metrics))
+
+
+def test_text_that_ends_within_a_number_does_not_have_it():
+    text = text_of(latency_95th=(172.65, "ms"))
+    cut = text[: text.index("172.65") + 4].split("\n")
+    found = [*lines("\n".join(cut[:-1])), Line(len(cut), cut[-1], whole=False)]
+    with pytest.raises(ImportFormatError, match="ends in the number of latency_95th"):
+        taf_text.parse_text(found)
+    runs = taf_text.parse_text(found, lenient=True).runs
+    assert runs
+    assert not any("latency_p95" in run.metrics for run in runs)
+
+
+def test_text_without_blanks_between_columns_is_read():
+    text = text_of(latency_95th=(172.65, "ms"))
+    glued = re.sub(r"(?<=\w)  +(?=[\d-])|(?<=\d) +(?=[A-Za-z])", "", text)
+    assert "latency_95th172.65ms" in glued
+    found, whole = (taf_text.parse_text(lines(each)).runs for each in (glued, text))
+    assert [run.metrics for run in found] == [run.metrics for run in whole]
+
+
+@pytest.mark.parametrize("after", ["$ exit", "```\nmore text", "\ufffd"])
+def test_text_may_have_a_terminals_last_lines_behind_it(after):
+    text = text_of()
+    assert taf_text.parse_text(lines(f"{text}\n{after}\n")).runs
+    with pytest.raises(ImportFormatError, match="expected a summary's line"):
+        taf_text.parse_text(lines(f"{text}\nTPS   Count: 1 M\n"))
+
+
+@pytest.mark.parametrize(
+    ("written", "read"), [("2,507.44", 2507.44), ("1,872,080", 1872080), ("1,234", None)]
+)
+def test_thousands_are_read_where_they_cannot_be_decimals(written, read):
+    text = taf_writer.json_report(taf_writer.one_series(TPS=(written, "tps")))
+    assert taf_results.parse_json(lines(text), lenient=True).runs[0].metrics.get("tps") == read
+
+
+@pytest.mark.parametrize("value", [4294967295, 18446744073709551615, 18446744073709551.61])
+def test_number_of_a_counter_below_zero_is_flagged(value):
+    text = taf_writer.json_report(taf_writer.one_series(total_queries=(value, "")))
+    (run,) = taf_results.parse_json(lines(text)).runs
+    assert any("queries" in warning for warning in run.warnings)
+    assert value in {**run.metrics, **run.extra}.values()
+
+
+def test_password_behind_a_lost_blank_is_not_kept():
+    glued = "x :: -> sysbench_lua.tables=8 sysbench_lua.rows=1000sysbench_lua.password=secret"
+    rows = taf_names.suite_rows({"test_suite": "sysbench-lua", "taf_commandline": glued})
+    assert [value for _, value in rows] == ["8"]

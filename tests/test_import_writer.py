@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from imports import dataset, imported, report_of, write
 from mutation import mutate
 
-from benchkit import from_hammerdb, from_sysbench, from_taf, load
+from benchkit import from_auto, from_hammerdb, from_sysbench, from_taf, load
 from benchkit.errors import BenchkitError, StoreError, StudyWarning
 from benchkit.importers.model import Facts, Imported, ImportedRun, ImportFormatError
 from benchkit.importers.writer import Source, scale_of, store_imports
@@ -252,3 +252,13 @@ def test_what_is_left_of_a_damaged_file_can_be_compared_or_is_our_error(tmp_path
         except BenchkitError:
             outcomes[False] += 1
     assert min(outcomes.values()) > 0
+
+
+def test_frame_of_any_files_tells_source_threads_and_warnings(tmp_path):
+    result = "TEST RESULT : System achieved 42333 NOPM from 4294967295 MariaDB TPM"
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "hdb.log").write_text(f"Vuser 1:{result}\n")
+    frame = from_auto(tmp_path / "in", tmp_path / "study").to_pandas()
+    assert frame["source"].tolist() == ["hdb.log"]
+    assert frame["threads"].isna().tolist() == [True]
+    assert "ran below zero" in frame["warnings"][0]

@@ -67,6 +67,43 @@ def test_several_tests_are_as_many_workloads(study):
     )
 
 
+TPROCC = """
+taf.test_suite=hammerdb-tprocc
+taf.tests=TPROCC
+taf.threads=50
+taf.duration=15
+taf.warmup_duration=1
+"""
+
+
+def test_keys_of_tprocc_say_what_runs(study):
+    made = study(
+        TPROCC + "hammerdb_tprocc.number_of_warehouses=100\nhammerdb_tprocc.keyandthink=true\n"
+        "hammerdb_tprocc.allwarehouse=true\nhammerdb_tprocc.mysql_no_stored_procs=true\n"
+        "hammerdb_tprocc.maria_history_pk=true\nhammerdb_tprocc.maria_partition=true\n"
+        "hammerdb_tprocc.setup_virtual_user_count=8\nhammerdb_tprocc.checksum_after_run=true\n"
+        "taf.database_iteration_mode=restore\n"
+    )
+    assert made.grid.workloads == (
+        bk.workloads.tprocc(
+            warehouses=100,
+            home="partitioned",
+            key_and_think=True,
+            procedures=False,
+            history_pk=True,
+            partitions=True,
+        ),
+    )
+    assert made.grid.timing == Timing(warmup_s=60.0, duration_s=900.0, transactions=0)
+    assert (made.iteration_mode, made.loader_threads, made.checks) == ("restore", 8, "full")
+
+
+def test_tprocc_has_tafs_ten_warehouses_unless_it_is_said(study):
+    assert study(TPROCC).grid.workloads == (bk.workloads.tprocc(warehouses=10),)
+    with pytest.raises(WorkloadError, match="from 1 to 100000, not 0"):
+        study(TPROCC + "hammerdb_tprocc.number_of_warehouses=0\n")
+
+
 # Where the options come from
 
 

@@ -44,6 +44,15 @@ def test_counter_that_never_moved_counts_nothing():
     assert compute_rates(result(), counted, [TPM])["tpm"] == 300
 
 
+def test_nothing_that_moved_is_a_rate_of_zero():
+    users_that_type = result()
+    users_that_type["transactions"] = []
+    metrics = compute_rates(users_that_type, monitored(queries=[1, 1, 1]), [NOPM])
+    assert metrics == {"nopm": 0, "nopm_client": 0}
+    unread = compute_rates(users_that_type, monitored(host_cpu_user_s=[1, 1, 1]), [NOPM])
+    assert unread == {"nopm_client": 0}
+
+
 def test_nothing_measured_has_no_rates():
     assert compute_rates(result(0.0), None, [NOPM]) == {}
 

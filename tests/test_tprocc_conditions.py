@@ -1,4 +1,7 @@
-"""The twelve conditions of TPC-C hold as stated, and what breaks one is found and named."""
+"""The twelve conditions of TPC-C: which flavour keeps which, and what a run does that breaks one.
+
+That they hold after a load, and find what is broken in it, is in `test_tprocc_load`.
+"""
 
 import os
 import signal
@@ -8,7 +11,6 @@ import pytest
 from studies import Watch, connect_to, small_study
 
 import benchkit as bk
-from benchkit.consistency import look_at
 from benchkit.errors import InconsistentError, StudyWarning, WorkloadError
 from benchkit.suites.native import LoadOrder, drop_data, ensure_loaded
 from benchkit.workloads import Execute, Table, Transaction, Workload
@@ -18,22 +20,9 @@ from benchkit.workloads.tprocc_conditions import CONDITIONS
 ALWAYS = {f"condition {number}" for number in range(1, 10)}
 
 
-@pytest.fixture(scope="module", params=["hammerdb6", "spec"])
+@pytest.fixture(params=["hammerdb6", "spec"])
 def flavour(request):
     return request.param
-
-
-@pytest.fixture(scope="module")
-def database(server, flavour):
-    workload = bk.workloads.tprocc(warehouses=1, flavour=flavour)
-    order = LoadOrder(workload, workers=1, threads=2, seed=1, data_id="conditions")
-    yield ensure_loaded(server, order, lambda rows: None).database
-    drop_data(server, "conditions")
-
-
-def violated(session, flavour, moment="load"):
-    findings = look_at(session, CONDITIONS[flavour], moment)
-    return {found.condition for found in findings if found.violations}
 
 
 def test_flavours_look_at_what_they_state():
@@ -50,46 +39,6 @@ def test_flavours_look_at_what_they_state():
     }
 
 
-def test_all_hold_after_the_load(server, database, flavour):
-    with server.session(database) as session:
-        assert violated(session, flavour) == set()
-
-
-@pytest.mark.parametrize(
-    ("change", "broken"),
-    [
-        ("UPDATE warehouse SET w_ytd = w_ytd + 1", {1, 8}),
-        ("UPDATE district SET d_next_o_id = d_next_o_id + 1 WHERE d_id = 2", {2}),
-        ("DELETE FROM new_order WHERE no_d_id = 3 AND no_o_id = 2500", {3, 5, 11}),
-        ("DELETE FROM order_line WHERE ol_d_id = 4 AND ol_o_id = 2200 AND ol_number = 1", {4, 6}),
-        ("UPDATE orders SET o_carrier_id = NULL WHERE o_d_id = 5 AND o_id = 7", {5, 7}),
-        ("INSERT INTO new_order (no_w_id, no_d_id, no_o_id) VALUES (1, 6, 3001)", {2, 5, 11}),
-        ("UPDATE history SET h_amount = 11 WHERE h_c_id = 1 AND h_d_id = 1", {8, 9, 10}),
-        ("UPDATE customer SET c_balance = c_balance + 1 WHERE c_d_id = 8 AND c_id = 9", {10, 12}),
-    ],
-)
-def test_what_is_broken_is_found(server, database, flavour, change, broken):
-    known = {condition.name for condition in CONDITIONS[flavour]}
-    with server.session(database) as session:
-        session.query("START TRANSACTION")
-        session.query(change)
-        found = violated(session, flavour)
-        session.query("ROLLBACK")
-    assert found == {f"condition {number}" for number in broken} & known
-
-
-def test_finding_says_where_and_how_many(server, database, flavour):
-    with server.session(database) as session:
-        session.query("START TRANSACTION")
-        session.query("UPDATE district SET d_ytd = d_ytd - 1")
-        (found,) = look_at(session, [CONDITIONS[flavour][8]], "run")
-        session.query("ROLLBACK")
-    assert found.violated
-    assert found.violations == 10
-    assert "w_id = 1, d_id = 1, d_ytd = 29999.00, paid = 30000.00" in str(found)
-    assert str(found).endswith("and 7 more")
-
-
 @dataclass
 class Sabotage(Watch):
     """Breaks the data while a run goes on."""
@@ -101,11 +50,7 @@ class Sabotage(Watch):
     def show_row(self, row):
         self.rows.append(row)
         if len(self.rows) == 1:
-            (database,) = {
-                name
-                for (name,) in self.server.query(r"SHOW DATABASES LIKE 'bench\_%'")
-                if "conditions" not in name
-            }
+            (database,) = {name for (name,) in self.server.query(r"SHOW DATABASES LIKE 'bench\_%'")}
             with self.server.session(database) as session:
                 session.query(self.change)
 
@@ -198,8 +143,7 @@ def test_conditions_hold_after_a_minute_of_16_threads(small_config, flavour, tmp
     (record,) = study.run(tmp_path / "s")["small"].records
     required = [c.name for c in CONDITIONS[flavour] if "run" in c.required]
     assert {name: record.consistency[name] for name in required} == dict.fromkeys(required, 0)
-    if flavour == "hammerdb6":
-        assert record.consistency["condition 10"] > 0  # payments that overwrote each other
+    assert "condition 10" in record.consistency  # how many, in hammerdb6, is left to chance
 
 
 @pytest.mark.slow

@@ -10,6 +10,7 @@ from processes import start_script
 from scipy import stats
 
 from benchkit._core import draw
+from benchkit.consistency import look_at
 from benchkit.errors import RunError
 from benchkit.generators import last_name
 from benchkit.suites import existing
@@ -17,6 +18,7 @@ from benchkit.suites.native import LoadOrder, drop_data, ensure_loaded
 from benchkit.workloads import Transaction, Workload
 from benchkit.workloads import tprocc_data as data
 from benchkit.workloads import tprocc_schema as schema
+from benchkit.workloads.tprocc_conditions import CONDITIONS
 
 P_VALUE = 1e-4
 PROCEDURES = ("NEWORD", "PAYMENT", "DELIVERY", "OSTAT", "SLEV")
@@ -49,8 +51,11 @@ class Tables:
     def __init__(self, server, flavour, loaded):
         self.server, self.flavour, self.loaded = server, flavour, loaded
 
+    def session(self):
+        return self.server.session(self.loaded.database)
+
     def query(self, sql):
-        with self.server.session(self.loaded.database) as session:
+        with self.session() as session:
             return session.query(sql)
 
     def column(self, sql):
@@ -101,17 +106,27 @@ t.ensure_loaded(server, t.order_for(sys.argv[2], "killed", 2), lambda rows: prin
 """
 
 
-def test_killed_load_is_gone_on_with_to_the_same_checksums(server, hammerdb):
-    arguments = server.endpoint["socket"], hammerdb.flavour, os.path.dirname(__file__)
+def test_killed_load_is_gone_on_with_to_the_same_checksums(server, spec):
+    arguments = server.endpoint["socket"], spec.flavour, os.path.dirname(__file__)
     with start_script(LOADING, *arguments) as process:
         while int(process.stdout.readline()) < 350_000:
             pass
         process.kill()
-    loaded = ensure_loaded(server, order_for(hammerdb.flavour, "killed", 1), ignore)
+    loaded = ensure_loaded(server, order_for(spec.flavour, "killed", 1), ignore)
+    with server.session(loaded.database) as session:
+        assert violated(session, spec.flavour) == set()
     drop_data(server, "killed")
-    assert loaded.checksums == hammerdb.loaded.checksums
-    assert loaded.rows == hammerdb.loaded.rows
+    assert loaded.checksums == spec.loaded.checksums
+    assert loaded.rows == spec.loaded.rows
     assert loaded.rows_before > 0
+
+
+def test_one_thread_loads_the_same_as_four(server, hammerdb):
+    loaded = ensure_loaded(server, order_for(hammerdb.flavour, "alone", 1), ignore)
+    drop_data(server, "alone")
+    assert loaded.checksums == hammerdb.loaded.checksums
+    assert set(loaded.checksums) == set(schema.TABLES)
+    assert None not in loaded.checksums.values()
 
 
 # Counts
@@ -327,6 +342,54 @@ def test_numbers_of_hammerdb_are_filled_up_at_their_end(tables):
     check_share(found, {"hammerdb6": 0.0001, "spec": 0.1}[tables.flavour])
 
 
+# Conditions
+
+
+def violated(session, flavour, moment="load"):
+    findings = look_at(session, CONDITIONS[flavour], moment)
+    return {found.condition for found in findings if found.violations}
+
+
+def test_all_hold_after_the_load(tables):
+    with tables.session() as session:
+        assert violated(session, tables.flavour) == set()
+
+
+@pytest.mark.parametrize(
+    ("change", "broken"),
+    [
+        ("UPDATE warehouse SET w_ytd = w_ytd + 1", {1, 8}),
+        ("UPDATE district SET d_next_o_id = d_next_o_id + 1 WHERE d_id = 2", {2}),
+        ("DELETE FROM new_order WHERE no_d_id = 3 AND no_o_id = 2500", {3, 5, 11}),
+        ("DELETE FROM order_line WHERE ol_d_id = 4 AND ol_o_id = 2200 AND ol_number = 1", {4, 6}),
+        ("UPDATE orders SET o_carrier_id = NULL WHERE o_d_id = 5 AND o_id = 7", {5, 7}),
+        ("INSERT INTO new_order (no_w_id, no_d_id, no_o_id) VALUES (1, 6, 3001)", {2, 5, 11}),
+        ("UPDATE history SET h_amount = 11 WHERE h_c_id = 1 AND h_d_id = 1", {8, 9, 10}),
+        ("UPDATE customer SET c_balance = c_balance + 1 WHERE c_d_id = 8 AND c_id = 9", {10, 12}),
+    ],
+)
+def test_what_is_broken_is_found(tables, change, broken):
+    known = {condition.name for condition in CONDITIONS[tables.flavour]}
+    with tables.session() as session:
+        session.query("START TRANSACTION")
+        session.query(change)
+        found = violated(session, tables.flavour)
+        session.query("ROLLBACK")
+    assert found == {f"condition {number}" for number in broken} & known
+
+
+def test_finding_says_where_and_how_many(tables):
+    with tables.session() as session:
+        session.query("START TRANSACTION")
+        session.query("UPDATE district SET d_ytd = d_ytd - 1")
+        (found,) = look_at(session, [CONDITIONS[tables.flavour][8]], "run")
+        session.query("ROLLBACK")
+    assert found.violated
+    assert found.violations == 10
+    assert "w_id = 1, d_id = 1, d_ytd = 29999.00, paid = 30000.00" in str(found)
+    assert str(found).endswith("and 7 more")
+
+
 # Schemas of others
 
 
@@ -364,7 +427,7 @@ def test_schema_of_hammerdb_is_recognised_and_used_as_it_is(server, tables, fore
 BROKEN = {
     "DROP PROCEDURE {db}.OSTAT": "has no procedure OSTAT; .*procedures=False",
     "RENAME TABLE {db}.item TO {db}.items": "is no TPROC-C schema: it has no table item",
-    "UPDATE {db}.warehouse SET w_ytd = w_ytd + 1": "condition 1 .* does not hold in warehouse 1",
+    "UPDATE {db}.warehouse SET w_ytd = w_ytd + 1": "condition 1 .* w_id = 1, w_ytd = 300001",
     "UPDATE {db}.district SET d_next_o_id = 3002 WHERE d_id = 3": "condition 2 ",
     "UPDATE {db}.new_order SET no_o_id = 2000 WHERE no_d_id = 1 AND no_o_id = 2200": "condition 3",
     "UPDATE {db}.orders SET o_ol_cnt = 99 WHERE o_d_id = 1 AND o_id = 1": "condition 4 ",
@@ -382,14 +445,20 @@ MENDED = {
 }
 
 
-def test_schema_that_is_not_whole_is_refused_with_the_reason(server, hammerdb, foreign):
+def test_schema_that_is_not_whole_is_refused_with_the_reason(server, tables, foreign):
     for (breaking, message), mending in zip(BROKEN.items(), MENDED.values(), strict=True):
         server.query(breaking.format(db=foreign))
         try:
             with pytest.raises(RunError, match=message):
-                ensure_loaded(server, using(foreign, "hammerdb6"), ignore)
+                ensure_loaded(server, using(foreign, tables.flavour), ignore)
         finally:
             server.query(mending.format(db=foreign))
+
+
+def test_schema_of_the_other_flavour_is_refused(server, tables, foreign):
+    other = {"hammerdb6": "spec", "spec": "hammerdb6"}[tables.flavour]
+    with pytest.raises(RunError, match=f"give flavour='{tables.flavour}'"):
+        ensure_loaded(server, using(foreign, other), ignore)
 
 
 def test_schema_without_all_rows_or_indexes_is_refused(server, scratch):
@@ -421,7 +490,7 @@ def test_schema_of_hammerdb_in_the_way_is_named_and_kept(server):
     with server.session(order.database) as session:
         for name in schema.TABLES:
             session.query(schema.create_table(schema.Schema(1), name))
-    with pytest.raises(RunError, match=f"nine tables .* use_existing='{order.database}'"):
+    with pytest.raises(RunError, match=f"nine tables .* existing='{order.database}'"):
         ensure_loaded(server, order, ignore)
     assert server.query(f"SELECT COUNT(*) FROM {order.database}.item") == [("0",)]
     server.query(f"DROP DATABASE {order.database}")

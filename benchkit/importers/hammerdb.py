@@ -17,7 +17,7 @@ from benchkit.importers.hammerdb_profile import ProfileReader
 from benchkit.importers.hammerdb_runs import Collector
 from benchkit.importers.model import Imported
 from benchkit.importers.prefixes import HEAD_LINES, Prefixes, date_in
-from benchkit.importers.source import Line
+from benchkit.importers.source import DAMAGE, Line
 
 LOG = "hammerdb log"
 JOB = "hammerdb job"
@@ -31,11 +31,11 @@ _OWN = re.compile(r"[\"{}]|[A-Za-z]*(?:user|db|DB|tpm|qph|TPM|NOPM|job)|[A-Z]{3,
 _CUT_NUMBER = re.compile(
     r"(?:(?<!\d)[:=]|[:=]\s|%-|\b(?:is|in|of|achieved|from|at))\s*(?P<number>[-+]?\d[\d.,]*)$"
 )
-_DAMAGED_NUMBER = re.compile(r"\d[\d.,]*\0[\d.,\0]*|\0+\d[\d.,]*|\d[\d.,]*\ufffd+[\d.,]*\d[\d.,]*")
+_NUMBER_OR_DAMAGE = re.compile(rf"[\d.,{DAMAGE}]+")
 
 _SIGNS: dict[str, tuple[tuple[str, float], ...]] = {
     LOG: (
-        (r"System\s+achieved\s*[\d,.]+ .*(NOPM|TPM)", 0.95),
+        (r"System\s*achieved\s*[\d,.]+.*(NOPM|TPM)", 0.95),
         (r"^\s*HammerDB CLI v|^Hammerdb Log @|^hammerdb>", 0.9),
         (r"Vuser \d+\s*:", 0.85),
         (r"Completed \d+ query set\(s\) in", 0.8),
@@ -115,10 +115,11 @@ class _Reader:
 
     def _without_damage(self, line: Line, text: str) -> str:
         """Return a line without numbers that are not all there."""
-        if "\0" in text or "\ufffd" in text:
-            if (found := _DAMAGED_NUMBER.search(text)) is not None:
-                self.collector.problem(line.number, f"a number is damaged: {found[0][:40]!r}")
-            text = _DAMAGED_NUMBER.sub("?", text).replace("\0", "")
+        if DAMAGE in text:
+            damaged = [each for each in _NUMBER_OR_DAMAGE.findall(text) if _is_damaged(each)]
+            if damaged:
+                self.collector.problem(line.number, f"a number is damaged: {damaged[0][:40]!r}")
+            text = _NUMBER_OR_DAMAGE.sub(_undamaged, text)
         if not line.whole and (cut := _CUT_NUMBER.search(text)) is not None:
             self.collector.problem(
                 line.number, f"the file ends in the number {cut['number'][:40]}: expected its line"
@@ -136,7 +137,17 @@ class _Reader:
         if document.value is not None:
             self._jobs.take(document.line, document.value)
         for number, text in enumerate(document.text.splitlines()):
-            self._text(document.line + number, text)
+            self._text((document.text_line or document.line) + number, text)
+
+
+def _is_damaged(token: str) -> bool:
+    """Whether a mark of damage touches a number, within it or at either end."""
+    return DAMAGE in token and any(letter.isdigit() for letter in token)
+
+
+def _undamaged(found: re.Match[str]) -> str:
+    """Return a number as it is, and ``?`` for one that is damaged; marks alone say nothing."""
+    return "?" if _is_damaged(found[0]) else found[0].replace(DAMAGE, "")
 
 
 def _prefixes(head: Sequence[str]) -> Prefixes:

@@ -7,9 +7,13 @@ was taken; both are told from what stands around the rows, or from the rows them
 import math
 import statistics
 from array import array
-from collections.abc import Iterator
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import nan
 
+import numpy as np
+
+from benchkit.importers.rows import BlockRows, Columns
 from benchkit.record import DRAIN, MEASUREMENT, WARMUP
 
 UNKNOWN = 255
@@ -34,10 +38,32 @@ class Counts:
         self.phases.append(phase)
 
 
-def series(counts: Counts, extra: dict[str, object]) -> Iterator[dict[str, float]]:
-    """Yield the rows; the rates and what they amount to go to `extra`."""
+class CountRows(BlockRows):
+    """The counter's rows: when they were taken, how long after the one before, in which phase."""
+
+    def __init__(self, times_s: Sequence[float], phases: Sequence[int]) -> None:
+        self._times_s = np.array(times_s, np.float64)
+        self._phases = np.array(phases, np.uint8)
+
+    def __len__(self) -> int:
+        return len(self._times_s)
+
+    def columns(self, start: int, stop: int) -> Columns:
+        """Return rows as columns; the first row of all has no length."""
+        elapsed_s = np.diff(self._times_s[max(start - 1, 0) : stop], prepend=nan)
+        elapsed_s = elapsed_s[-(stop - start) :] if stop > start else elapsed_s[:0]
+        elapsed_s[~(elapsed_s > 0)] = nan
+        return {
+            "time_s": self._times_s[start:stop],
+            "phase": self._phases[start:stop].astype(np.float64),
+            "elapsed_s": elapsed_s,
+        }
+
+
+def series(counts: Counts, extra: dict[str, object]) -> Sequence[Mapping[str, float]]:
+    """Return the rows; the rates and what they amount to go to `extra`."""
     if not counts.values:
-        return
+        return ()
     times = _times(counts, extra)
     phases = _phases(counts, times, extra)
     measured = [
@@ -47,13 +73,7 @@ def series(counts: Counts, extra: dict[str, object]) -> Iterator[dict[str, float
     extra["tcount_tpm"] = list(counts.values)
     if measured:
         extra["tcount_mean_tpm"] = statistics.fmean(measured)
-    before_s = math.inf
-    for time_s, phase in zip(times, phases, strict=True):
-        row = {"time_s": time_s, "phase": phase}
-        if time_s > before_s:
-            row["elapsed_s"] = time_s - before_s
-        before_s = time_s
-        yield row
+    return CountRows(times, phases)
 
 
 def _times(counts: Counts, extra: dict[str, object]) -> list[float]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from benchkit.importers.hammerdb_counts import UNKNOWN, Counts, series
-from benchkit.importers.model import Facts, ImportedRun, Rows
+from benchkit.importers.model import Facts, ImportedRun, Rows, is_underflowed
 from benchkit.record import DRAIN
 
 NUMBER = r"[-+]?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d{1,3})?"
@@ -233,7 +233,7 @@ def imported_run(draft: Draft, dataset: str, version: str, iteration: int) -> Im
         iteration=iteration,
         metrics=metrics,
         duration_s=minutes * 60 if minutes is not None and minutes > 0 else None,
-        series=tuple(series(draft.counts, extra)),
+        series=series(draft.counts, extra),
         facts=_facts(draft, version),
         extra=extra,
         warnings=tuple(draft.warnings),
@@ -268,6 +268,8 @@ def _metrics(draft: Draft, extra: dict[str, object]) -> dict[str, float]:
             continue
         if 0 <= value < _LARGEST_PER_MINUTE:
             metrics[name] = value
+            if is_underflowed(value):
+                draft.warn(f"{name} {value:.17g} is that of a counter that ran below zero")
         else:
             extra[name] = value
             draft.warn(f"{name} {value:.17g} cannot be: not a count of transactions")

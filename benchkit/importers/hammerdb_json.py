@@ -32,15 +32,18 @@ class Document:
     value : object
         None where it cannot be read at all.
     text : str
-        The document itself where there is no value.
+        The document itself where there is no value; what is left of one that breaks off.
     problem : str
         Why the document is not all of what it should be; empty when it is.
+    text_line : int
+        Where `text` begins; 0 for the document's own line.
     """
 
     line: int
     value: object
     text: str = ""
     problem: str = ""
+    text_line: int = 0
 
 
 class DocumentReader:
@@ -117,7 +120,9 @@ class DocumentReader:
         end, closing = self._safe
         self._reset()
         value = loads(line, text[:end] + closing).value
-        self._found(Document(line, value, text if value is None else "", f"the JSON {why}"))
+        rest = 0 if value is None else end
+        text_line = line + text.count("\n", 0, rest)
+        self._found(Document(line, value, text[rest:], f"the JSON {why}", text_line))
 
     def _reset(self) -> None:
         self._pieces = []

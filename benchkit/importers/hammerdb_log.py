@@ -21,14 +21,14 @@ from benchkit.record import DRAIN, MEASUREMENT, WARMUP
 
 _DATABASE = r"[A-Za-z][\w.+/-]*(?: [A-Za-z][\w.+/-]*){0,3}"
 _RESULT = re.compile(
-    rf"System\s+achieved\s*(?:"
+    rf"System\s*achieved\s*(?:"
     rf"(?P<nopm>{NUMBER})\s*NOPM\s*from\s*(?P<tpm>{NUMBER})\s*(?P<db>(?:{_DATABASE})??)\s*TPM|"
     rf"(?P<old_tpm>{NUMBER})\s*(?P<old_db>(?:{_DATABASE})??)\s*TPM\s*at\s*"
     rf"(?P<old_nopm>{NUMBER})\s*NOPM)"
 )
 _CUT_RESULT = re.compile(
-    r"Vuser \d+\s*:\s*TEST RESULT\s*:?\s*(?:S[a-z]{0,5}|System [a-z ]{0,10})?$|"
-    r"System\s+achieved\s+[-+]?\d"
+    r"Vuser ?\d+\s*:\s*TEST ?RESULT\s*:?\s*(?:S[a-z]{0,5}|System [a-z ]{0,10})?$|"
+    r"System\s*achieved\s*[-+]?\d"
 )
 _CUT_NUMBERS = re.compile(
     rf"achieved\s*(?:(?P<nopm>{NUMBER})\s*NOPM(?:\s*from\s*(?P<tpm>{NUMBER})\s)?|"
@@ -171,7 +171,7 @@ class LogReader:
 
     def feed(self, line: int, text: str) -> None:
         """Take what a line says."""
-        if "System" in text or "TEST RESULT" in text:
+        if "System" in text or "RESULT" in text:
             self._results(line, text)
         if text.rstrip()[-3:] in ("tpm", "qph") or " tpm @" in text or " qph @" in text:
             self._counter(line, text)

@@ -13,6 +13,14 @@ Rows = tuple[tuple[str, str], ...]
 """Labels and values in the order of the file; an absent value has no row."""
 
 
+_WRAPPED_MAX = 1_000_000
+
+
+def is_underflowed(value: float) -> bool:
+    """Whether a count is so little below 2**32 or 2**64 that it ran below zero."""
+    return any(0 < limit - value <= _WRAPPED_MAX for limit in (2**32, 2**64)) or value == 2.0**64
+
+
 class ImportFormatError(BenchkitError):
     """A file is not of the format it was said to be, or breaks off.
 

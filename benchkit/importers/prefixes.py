@@ -53,19 +53,20 @@ class Prefixes:
         What the format's own lines have in them; no prefix goes beyond the first match.
     is_quotable : bool
         Whether lines may be quoted with ``>``. Otherwise, because the format's own begin with
-        that, they may be numbered as ``cat -n`` does it.
+        that, they may be numbered as ``cat -n`` does it; quotable ones only where all are.
     """
 
     def __init__(self, head: Sequence[str], own: re.Pattern[str], is_quotable: bool) -> None:
-        self._sign = _QUOTED if is_quotable else _NUMBERED
+        self._sign = _QUOTED if is_quotable and not _is_numbered(head) else _NUMBERED
         self._learned: re.Pattern[str] | None = None
         self._learned = _learn([self.split(text)[1] for text in head[:HEAD_LINES]], own)
 
     def split(self, text: str) -> tuple[str, str]:
         """Return what stands in front of a line, and the line."""
-        rest = text
+        numbered = None if self._sign is _QUOTED else _NUMBERED.match(text)
+        rest = text[numbered.end() :] if numbered else text
         for _ in range(5):
-            match = _KNOWN.match(rest) or self._sign.match(rest)
+            match = _KNOWN.match(rest) or (self._sign is _QUOTED and _QUOTED.match(rest)) or None
             if match is None or not match.end():
                 break
             rest = rest[match.end() :]
@@ -76,6 +77,14 @@ class Prefixes:
     def strip(self, text: str) -> str:
         """Return a line without what stands in front of it."""
         return self.split(text)[1]
+
+
+def _is_numbered(head: Sequence[str]) -> bool:
+    """Whether every line has its number in front of it."""
+    numbers = [_NUMBERED.match(line) for line in head]
+    return len(head) >= _LINES_MIN and all(
+        match is not None and int(match[0]) == place for place, match in enumerate(numbers, 1)
+    )
 
 
 def date_in(prefix: str) -> str:

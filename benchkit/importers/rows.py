@@ -72,6 +72,17 @@ class BlockRows(Sequence[Mapping[str, float]]):
     def columns(self, start: int, stop: int) -> Columns:
         """Return the rows from `start` to before `stop`, at most `BLOCK_ROWS` at a time."""
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, BlockRows):
+            return NotImplemented
+        starts = range(0, len(self), BLOCK_ROWS)
+        return len(self) == len(other) and all(
+            _equal(*(rows.columns(at, min(at + BLOCK_ROWS, len(self))) for rows in (self, other)))
+            for at in starts
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
     def __iter__(self) -> Iterator[Mapping[str, float]]:
         for start in range(0, len(self), BLOCK_ROWS):
             yield from _as_rows(self.columns(start, min(start + BLOCK_ROWS, len(self))))
@@ -96,6 +107,12 @@ def columns_of(rows: Sequence[Mapping[str, float]], start: int, stop: int) -> Co
     part = rows[start:stop]
     names = dict.fromkeys(name for row in part for name in row)
     return {name: np.array([row.get(name, nan) for row in part], np.float64) for name in names}
+
+
+def _equal(one: Columns, other: Columns) -> bool:
+    return one.keys() == other.keys() and all(
+        np.array_equal(column, other[name], equal_nan=True) for name, column in one.items()
+    )
 
 
 def _as_rows(columns: Columns) -> Iterator[Mapping[str, float]]:

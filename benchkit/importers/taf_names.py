@@ -8,10 +8,10 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from benchkit.importers.model import Facts, ImportFormatError, Problem, Rows
+from benchkit.importers.model import Facts, ImportFormatError, Problem, Rows, is_underflowed
 from benchkit.importers.source import Line
 
-CHARACTERS_MAX = 64 << 20
+CHARACTERS_MAX = 16 << 20
 """Characters of a file that are read; no report of the framework is near that."""
 
 MISSING = ("", "(missing)", "N/A")
@@ -111,8 +111,12 @@ _MINUTE_SUITES = ("hammerdb",)
 _SUITE_KEY = re.compile(r"\b(\w+)\.(\w+)=(\S+)")
 _SECRET = re.compile(r"pass(word|wd)?", re.IGNORECASE)
 _OPTION = re.compile(r"[A-Za-z][\w.-]*")
+_GROUPED = re.compile(r"-?\d{1,3}(?:(?:,\d{3})+\.\d+|(?:,\d{3}){2,})")
+"""Thousands apart by commas, where these cannot be decimal ones."""
+
 _WORK_TOLERANCE = 0.05
-_COUNT_MAX = 1 << 63
+_COUNT_MAX = 10**15
+_SECONDS_MAX = 1e6
 
 
 def metric_of(name: str, unit: str = "") -> tuple[str, float] | None:
@@ -181,6 +185,8 @@ def finite(text: object) -> float | None:
     """Return the number that a text is, or None; booleans, NaN and infinity are none."""
     if isinstance(text, bool) or not isinstance(text, str | int | float):
         return None
+    if isinstance(text, str) and _GROUPED.fullmatch(text.strip()):
+        text = text.replace(",", "")
     try:
         number = float(text)
     except (ValueError, OverflowError):
@@ -226,7 +232,7 @@ def suite_rows(metadata: Mapping[str, str]) -> Rows:
     found = {
         key: value
         for suite, key, value in _SUITE_KEY.findall(command)
-        if suite == prefix and not _SECRET.search(key)
+        if suite == prefix and not _SECRET.search(key + value)  # blanks may be lost: see both
     }
     return tuple((_label(key), found[key]) for key in sorted(found))
 
@@ -238,8 +244,8 @@ def implausible(metrics: Mapping[str, float]) -> dict[str, str]:
     for name, value in metrics.items():
         if value < 0:
             found[name] = f"{name} is negative: {value:g}"
-        elif value >= _COUNT_MAX:
-            found[name] = f"{name} is beyond any counter: {value:g}"
+        elif value >= (_SECONDS_MAX if name.startswith("latency") else _COUNT_MAX):
+            found[name] = f"{name} is beyond anything that can be measured: {value:g}"
         elif low is not None and name.startswith("latency") and value < low:
             found[name] = f"{name} is below the minimum: {value:g} s < {low:g} s"
     return found
@@ -251,6 +257,9 @@ def doubtful(metrics: Mapping[str, float], seconds: float | None) -> list[str]:
     mean, high = metrics.get("latency_mean"), metrics.get("latency_max")
     if mean is not None and high is not None and mean > high:
         found.append(f"latency_mean is above the maximum: {mean:g} s > {high:g} s")
+    for name, value in metrics.items():
+        if is_underflowed(value * (1000 if name.startswith("latency") else 1)):
+            found.append(f"{name} {value:.17g} is that of a counter that ran below zero")
     done, rate = metrics.get("transactions"), metrics.get("tps")
     if done and rate and seconds and abs(rate * seconds / done - 1) > _WORK_TOLERANCE:
         found.append(f"tps {rate:g} does not match {done:g} transactions in {seconds:g} s")

@@ -29,7 +29,7 @@ from benchkit.importers.taf_names import (
     workload_identity,
 )
 
-RUNS_MAX = 100_000
+RUNS_MAX = 10_000
 """Runs that are kept of one file."""
 
 _PRIMARY = "primary"
@@ -327,7 +327,7 @@ def _numbered(lines: Iterable[Line], number: list[int]) -> Iterator[str]:
     for line in lines:
         number[0] = line.number
         if not line.text.startswith("```"):
-            yield line.text.replace("\0", "") + "\n"
+            yield line.text + "\n"
 
 
 def _csv_header(row: list[str], line: int) -> list[str]:

@@ -20,7 +20,10 @@ _ITERATION = re.compile(r"Thread Count: *(\S+) *\| *Iteration: *(\S+)")
 _SUMMARY = re.compile(r"Summary for Thread Count: *(\d{1,7})")
 _PRIMARY = re.compile(r"(\S+): *(\S+)")
 _ADDITIONAL = re.compile(r"(\S+) +(\S+)(?: +(\S+))?")
-_TOTALS = re.compile(r"(\S+) +Count: *(\d+) +Min: *(-?[\d.]+) +Max: *(-?[\d.]+) +Avg: *(-?[\d.]+)")
+_GLUED = re.compile(r"(\w{0,60}[A-Za-z_]) *(-?\d[\d.,]*) *([A-Za-z/%]*)")
+_FIGURE = r" *(-?\d[\d.,]*)"
+_TOTALS = re.compile(rf"(\S+?) *Count:{_FIGURE} *Min:{_FIGURE} *Max:{_FIGURE} *Avg:{_FIGURE}")
+_TOTALS_BEGIN = re.compile(r"\w+(?:\s+Cou?n?t?:?.*)?|.*\bCount:.*")
 _CONFIG_SECTIONS = ("Config Contents", "DB Config")
 _METADATA_ENDS = ("Metrics", "Additional Metrics")
 _NAMES = {
@@ -110,7 +113,7 @@ def _read(text: _Text, line: Line) -> None:
     elif text.summary_threads:
         _read_summary(text, line.number, plain)
     elif text.section in _METADATA_ENDS:
-        _read_metric(text, line.number, plain)
+        _read_metric(text, line, plain)
     else:
         _read_label(text.metadata, plain)
 
@@ -134,11 +137,16 @@ def _read_label(metadata: dict[str, str], plain: str) -> None:
     metadata.setdefault(_NAMES.get(key, key), found[2].strip())
 
 
-def _read_metric(text: _Text, number: int, plain: str) -> None:
+def _read_metric(text: _Text, line: Line, plain: str) -> None:
     is_primary = text.section == _METADATA_ENDS[0]
     found = (_PRIMARY if is_primary else _ADDITIONAL).fullmatch(plain)
+    if not is_primary and (not found or finite(found[2]) is None):
+        found = _GLUED.fullmatch(plain) or found
     if not found or not text.entries:
-        text.problems.append(Problem(number, f"expected a metric, found {plain[:40]!r}"))
+        text.problems.append(Problem(line.number, f"expected a metric, found {plain[:40]!r}"))
+        return
+    if not line.whole and plain.endswith(found[2]):
+        text.problems.append(Problem(line.number, f"the file ends in the number of {found[1]}"))
         return
     unit = "" if is_primary else found[3] or ""
     kind = "primary" if is_primary else "additional"
@@ -147,12 +155,20 @@ def _read_metric(text: _Text, number: int, plain: str) -> None:
 
 def _read_summary(text: _Text, number: int, plain: str) -> None:
     found = _TOTALS.fullmatch(plain)
-    if not found:
+    if found:
+        figures = tuple(finite(figure) for figure in found.groups()[1:])
+        series = str(text.reports)
+        text.summaries.append(_Summary(number, series, text.summary_threads, found[1], figures))
+    elif _TOTALS_BEGIN.fullmatch(plain) and _is_metric(text, plain):
         text.problems.append(Problem(number, f"expected a summary's line, found {plain[:40]!r}"))
-        return
-    figures = tuple(finite(figure) for figure in found.groups()[1:])
-    series = str(text.reports)
-    text.summaries.append(_Summary(number, series, text.summary_threads, found[1], figures))
+    # Else it is what stands behind the report: a prompt, the text around it
+
+
+def _is_metric(text: _Text, plain: str) -> bool:
+    """Whether a line names a metric of the iterations, or begins to."""
+    names = [name for entry in text.entries[-1:] for name, *_ in entry.metrics]
+    word = re.split(r"\s|Count:", plain, maxsplit=1)[0]
+    return "Count:" in plain or any(name.startswith(word) for name in names)
 
 
 def _check(text: _Text) -> None:

@@ -14,9 +14,13 @@ from benchkit.errors import RunError
 from benchkit.suites.parts import PARTS
 from benchkit.workloads import Workload
 from benchkit.workloads.tprocc_conditions import CONDITIONS
-from benchkit.workloads.tprocc_schema import HAMMERDB, LEAST_ROWS, TABLES, WITHOUT_INDEX
+from benchkit.workloads.tprocc_schema import HAMMERDB, LEAST_ROWS, SPEC, TABLES, WITHOUT_INDEX
 
 _CONDITIONS_CHECKED = 4
+
+_AMOUNT = re.compile(r"\bol_amount (\w+)")
+_FLAVOURS = {"int": HAMMERDB, "decimal": SPEC}
+"""The type of an order line's amount -> whose tables, and with them whose procedures, they are."""
 
 _PROCEDURE = re.compile(r"\s*CREATE\s+(?:OR\s+REPLACE\s+)?PROCEDURE\s+`?(\w+)", re.IGNORECASE)
 
@@ -40,7 +44,7 @@ def refuse_foreign(database: str, tables: Iterable[str]) -> RunError:
     if is_tprocc(tables):
         return RunError(
             f"the server has a database {database!r} with TPROC-C's nine tables that benchkit did "
-            f"not make, as HammerDB's build does; use it with use_existing={database!r}, "
+            f"not make, as HammerDB's build does; use it with existing={database!r}, "
             "rename or drop it, or use another server"
         )
     return RunError(
@@ -54,39 +58,44 @@ def count_warehouses(workload: Workload) -> int:
     return next(table.rows for table in workload.tables if table.name == "warehouse")
 
 
+def flavour_of(workload: Workload) -> str:
+    """Return the flavour of a workload on TPROC-C's tables."""
+    create = next(table.create for table in workload.tables if table.name == "order_line")
+    found = _AMOUNT.search(create)
+    return _FLAVOURS.get(found[1].lower(), "") if found else ""
+
+
 def procedure_names(workload: Workload) -> list[str]:
     """Return the names of the procedures that a workload calls."""
     found = (_PROCEDURE.match(sql) for sql in workload.routines)
     return [match[1] for match in found if match]
 
 
-def check_schema(
-    admin: Connection, database: str, warehouses: int, procedures: Iterable[str]
-) -> None:
-    """Check that a database holds a TPROC-C schema that is whole.
+def check_schema(admin: Connection, workload: Workload) -> None:
+    """Check that the database a workload is to use holds a TPROC-C schema that is whole.
 
     What HammerDB's ``checkschema`` looks at, in its order: the tables, the number of warehouses,
     indexes, the least numbers of rows, the procedures, and TPC-C's consistency conditions 1 to 4.
+    And before the rows, whether the tables are the workload's flavour's.
 
     Parameters
     ----------
     admin : Connection
-    database : str
-    warehouses : int
-        That it must have.
-    procedures : iterable of str
-        Their names; none when a workload needs none.
+    workload : Workload
+        Whose `existing` is the database.
 
     Raises
     ------
     RunError
         Saying what is missing or wrong.
     """
+    database, warehouses = workload.existing, count_warehouses(workload)
     admin.query(f"USE `{_check_tables(admin, database)}`")
     _check_warehouses(admin, database, warehouses)
     _check_indexes(admin, database)
+    _check_flavour(admin, database, flavour_of(workload))
     _check_rows(admin, database, warehouses)
-    _check_procedures(admin, database, procedures)
+    _check_procedures(admin, database, procedure_names(workload))
     _check_conditions(admin, database)
 
 
@@ -102,7 +111,7 @@ def _check_tables(admin: Connection, database: str) -> str:
     if PARTS in tables:
         raise RunError(
             f"database {database!r} is a study's own, which loads, goes on with and drops it; "
-            "leave out use_existing, or use a copy"
+            "leave out existing, or use a copy"
         )
     return database
 
@@ -124,6 +133,19 @@ def _check_indexes(admin: Connection, database: str) -> None:
     missing = set(TABLES) - {name for (name,) in rows} - WITHOUT_INDEX
     if missing:
         raise RunError(f"database {database!r}: no index on table {', '.join(sorted(missing))}")
+
+
+def _check_flavour(admin: Connection, database: str, wanted: str) -> None:
+    ((kind,),) = admin.query(
+        "SELECT LOWER(data_type) FROM information_schema.columns WHERE table_schema = "
+        f"'{database}' AND table_name = 'order_line' AND column_name = 'ol_amount'"
+    )
+    found = _FLAVOURS.get(str(kind), wanted)
+    if found != wanted:
+        raise RunError(
+            f"database {database!r} is of the flavour {found!r}, not {wanted!r}: its "
+            f"order_line.ol_amount is of type {kind}; give flavour={found!r}"
+        )
 
 
 def _check_rows(admin: Connection, database: str, warehouses: int) -> None:

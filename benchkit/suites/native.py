@@ -191,9 +191,7 @@ def _use_existing(server: Server, order: LoadOrder) -> Load:
     """Check a database that somebody else made; nothing is loaded, and it is never dropped."""
     workload = order.workload
     with server.session() as admin:
-        warehouses = existing.count_warehouses(workload)
-        names = existing.procedure_names(workload)
-        existing.check_schema(admin, workload.existing, warehouses, names)
+        existing.check_schema(admin, workload)
         return Load(workload.existing, order.rows, 0.0, _checksums(admin, order), reused=True)
 
 

@@ -26,7 +26,7 @@ class TproccOptions:
     protocol: str = option(
         "binary",
         "How procedures are called: 'binary' sends one prepared CALL and takes its results, "
-        "'hammerdb' sends HammerDB's texts: SET of user variables, CALL, SELECT of the results.",
+        "'hammerdb' takes HammerDB's round trips: SET of user variables, CALL, SELECT of results.",
         Limits(choices=("binary", "hammerdb")),
     )
     home: str = option(

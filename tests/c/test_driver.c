@@ -361,8 +361,10 @@ static void test_several_threads_load_one_table(void)
 static void test_loader_may_be_freed_at_any_moment(void)
 {
     const struct generator column = sample_uniform(1, 9);
-    const struct load_table table = {"INSERT INTO u VALUES", &column, 1,
-                                     UINT64_C(1) << 40,      NULL,    0};
+    const struct load_table table = {.insert = "INSERT INTO u VALUES",
+                                     .columns = &column,
+                                     .column_count = 1,
+                                     .rows = UINT64_C(1) << 40};
     const struct load_options options = {&server, &table, 1, 3, 1};
     struct loader *loader = NULL;
     struct error error;

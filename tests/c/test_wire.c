@@ -210,6 +210,35 @@ static void test_further_results_are_read(void)
     link_close(&link);
 }
 
+/* MySQL says that a result goes on in front of OUT parameters and not behind them. */
+static void test_end_of_a_call_is_read_behind_its_parameters(void)
+{
+    struct link link;
+
+    link_open(&link, false);
+    for (int again = 0; again < 2; again++) {
+        ANSWER(&link, "\1");
+        ANSWER(&link, "column");
+        ANSWER(&link, "\376\0\0\12\20"); /* OUT parameters, more results */
+        ANSWER(&link, "\3row");
+        ANSWER(&link, "\376\0\0\2\0");
+        ANSWER(&link, "\0\3\0\2\0\0\0");
+        CHECK(!query(&link, "CALL p(?)"));
+        CHECK(link.reply.has_result && link.reply.affected_rows == 3);
+    }
+    ANSWER(&link, "\1");
+    ANSWER(&link, "column");
+    ANSWER(&link, "\376\0\0\2\0");
+    ANSWER(&link, "\376\0\0\2\0");
+    ANSWER(&link, "\0\1\0\2\0\0\0");
+    CHECK(!query(&link,
+                 "SELECT 1")); /* is over with its rows: what follows is not read */
+    CHECK(link.reply.affected_rows == 0);
+    CHECK(!query(&link, "DELETE"));
+    CHECK(link.reply.affected_rows == 1);
+    link_close(&link);
+}
+
 static void test_error_has_number_state_and_text(void)
 {
     struct link link;
@@ -463,6 +492,7 @@ int main(void)
     RUN(test_result_without_descriptions_or_rows);
     RUN(test_results_that_end_with_ok);
     RUN(test_further_results_are_read);
+    RUN(test_end_of_a_call_is_read_behind_its_parameters);
     RUN(test_error_has_number_state_and_text);
     RUN(test_long_error_leaves_the_stream_in_order);
     RUN(test_error_among_rows_is_the_outcome);
