@@ -367,7 +367,8 @@ class _Bench:
         self.bar.show_step("checking the tables")
         level = self.hosting.conditions.checks
         with server.session(load["database"]) as session:
-            attempt.checks = check_tables(session, load["checksums"], level, result)
+            known = (attempt.replication or {}).get("tables", {})
+            attempt.checks = check_tables(session, load["checksums"], level, result, known)
         attempt.notes += find_changes(load, attempt.checks, result)
         setup = Setup(attempt.run.setup.name, server.product, load)
         attempt.notes += self._setups.compare(attempt.run.fingerprint, setup)
