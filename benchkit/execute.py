@@ -23,6 +23,7 @@ from benchkit.conditions import Conditions
 from benchkit.errors import (
     BenchkitError,
     DatabaseError,
+    DiskFullError,
     InconsistentError,
     ReplicaError,
     RunError,
@@ -366,7 +367,8 @@ class _Bench:
         self.bar.show_step("checking the tables")
         level = self.hosting.conditions.checks
         with server.session(load["database"]) as session:
-            attempt.checks = check_tables(session, load["checksums"], level, result)
+            known = (attempt.replication or {}).get("tables", {})
+            attempt.checks = check_tables(session, load["checksums"], level, result, known)
         attempt.notes += find_changes(load, attempt.checks, result)
         setup = Setup(attempt.run.setup.name, server.product, load)
         attempt.notes += self._setups.compare(attempt.run.fingerprint, setup)
@@ -381,6 +383,8 @@ class _Bench:
         folder = self._keep(attempt, "failed", {"kind": kind, "message": message})
         if lost:
             self._bury_server()
+        elif isinstance(error, DiskFullError):
+            self._abandon_server()
         elif isinstance(error, ReplicaError | InconsistentError) and self._current is not None:
             self._current.drop_replicas()  # the next run makes them anew
         failure = Failure(attempt.run, message, folder)
@@ -393,6 +397,13 @@ class _Bench:
         with suppress(ServerError):
             if server is not None:
                 server.stop()
+
+    def _abandon_server(self) -> None:
+        """End a server that waits for room, and remove its data: others may need it."""
+        server, self._current = self._current, None
+        if server is not None:
+            server.kill()
+            server.discard(self.hosting.home)
 
     def _keep(self, attempt: Attempt, status: Status, failure: dict[str, str]) -> Path:
         """Store what there is of a run that did not finish."""

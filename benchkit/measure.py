@@ -11,8 +11,9 @@ from benchkit.attempt import Attempt
 from benchkit.conditions import Conditions, surrounded
 from benchkit.consistency import look_at, require
 from benchkit.errors import DatabaseError
-from benchkit.monitor import Watched
+from benchkit.monitor import Source, Watched
 from benchkit.replication import binlog_growth, binlog_sizes
+from benchkit.room import room_of
 from benchkit.server import Server
 from benchkit.topology import LagSampler, await_caught_up, compare_replicas, describe_replicas
 
@@ -70,11 +71,16 @@ def _drive(server: Server, attempt: Attempt, conditions: Conditions) -> dict[str
         lambda: native.start_ns,
         database,
         queries=[query for rate in run.workload.rates for query in rate.queries],
-        sources=[LagSampler(server)] if server.replicas else [],
+        sources=_sources(server),
     )
     native.check = watchers.check
     with surrounded(conditions, watched, watchers):
         return native.measure(server, database)
+
+
+def _sources(server: Server) -> list[Source]:
+    """Return what to watch beside the server's status and the host."""
+    return [room_of(server), *([LagSampler(server)] if server.replicas else [])]
 
 
 def _check_replicas(server: Server, attempt: Attempt, show_step: Callable[[str], None]) -> None:

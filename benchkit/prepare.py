@@ -28,6 +28,7 @@ from benchkit.image import (
 from benchkit.placement import placed_on
 from benchkit.progress import LoadMeter
 from benchkit.rest import await_rest
+from benchkit.room import room_of
 from benchkit.server import Server
 from benchkit.suites.native import Load, LoadOrder, drop_data, drop_load, ensure_loaded
 from benchkit.topology import await_caught_up
@@ -111,11 +112,15 @@ class Preparer:
 
     def _ensure_loaded(self, server: Server, order: LoadOrder, anew: bool) -> Load:
         self.show_step("loading")
+        meter, room = LoadMeter(order.rows, self.show_step), room_of(server)
+
+        def on_rows(rows: int) -> None:
+            meter(rows)
+            room.read()
+
         try:
             with placed_on(self.conditions.load_cpus):
-                return ensure_loaded(
-                    server, order, LoadMeter(order.rows, self.show_step), anew=anew
-                )
+                return ensure_loaded(server, order, on_rows, anew=anew)
         except DatabaseError as error:
             if error.number not in _DISK_FULL or server.directory is None:
                 raise

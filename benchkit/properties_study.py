@@ -133,6 +133,9 @@ class _Keys:
         self.file = file
         self._values = values
         self.suite = self.text("taf.test_suite") or ""
+        if not self.suite:
+            known = ", ".join(_UNIT_S)
+            raise StudyError(f"{file.path}: taf.test_suite is not set: write one of {known}")
         if self.suite not in _UNIT_S:
             raise self.error("taf.test_suite", unknown_name("test suite", self.suite, _UNIT_S))
 

@@ -260,6 +260,12 @@ class Server(Reachable):
             finally:
                 instance.discard()
 
+    def kill(self) -> None:
+        """End a server, and its replicas, that cannot shut down; fine when it does not run."""
+        instance, self._instance = self._instance, None
+        if instance is not None:
+            instance.discard()
+
     def restart(self) -> None:
         """Shut the server down and start it on the same data, even in a temporary directory.
 

@@ -8,6 +8,16 @@
 
 Every run begins with the same data, restored from an image, and after every run each replica is
 compared with its primary. Run it again: what is stored is not measured again.
+
+With one warehouse, 4 threads and 2 runs of 5 s, on two busy CPUs, data in memory, it printed
+
+    Threads  no-binlog  binlog     binlog-unsynced  replica    replica-unsynced
+    4        42277.431  25108.192  23312.703        41421.374  37420.502
+
+    replica: at most 0.306 s behind, 5453 binlog bytes per transaction
+    replica-unsynced: at most 1.418 s behind, 5696 binlog bytes per transaction
+
+which says more about how busy they were than about binary logs (CoV 0.13 to 0.25).
 """
 
 import benchkit as bk

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 
 import pytest
@@ -285,6 +286,37 @@ def test_a_disk_that_fills_up_fails_its_server_only(memory, tmp_path, monkeypatc
     assert [dataset.server for dataset in results] == ["roomy"]
     (failed,) = (tmp_path / "failed").glob("*/run.json")
     assert json.loads(failed.read_text())["metrics"] == {}
+
+
+def test_a_disk_that_fills_up_under_a_run_ends_it(memory, tmp_path, monkeypatch):
+    def fill(row):
+        ballast = small / "ballast"
+        if not ballast.exists():
+            with ballast.open("wb") as file:
+                os.posix_fallocate(file.fileno(), 0, shutil.disk_usage(small).free - (4 << 20))
+
+    small = memory / "small"
+    small.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=150m,mode=755", "tmpfs", small], check=True)
+    servers = [
+        bk.Server(TINY.replace("cramped", log_bin="binlog"), directory=small / "server"),
+        bk.Server(TINY.replace("roomy")),
+    ]
+    study = small_study(
+        servers,
+        workloads=[bk.workloads.oltp_update_non_index(rows=200)],
+        transactions=0,
+        duration="4s",
+        iteration_mode="preserve",
+    )
+    try:
+        with monkeypatch.context() as patch:
+            Watch(on_row=fill).install(patch)
+            (failure,) = study.measure(tmp_path)  # the server would wait for ever
+    finally:
+        subprocess.run(["umount", small], check=True)
+    assert "the disk below" in failure.message and "is full" in failure.message
+    assert [dataset.server for dataset in bk.load(tmp_path)] == ["roomy"]
 
 
 def test_room_for_images_is_checked_before_anything_starts(private, tmp_path, monkeypatch):

@@ -156,6 +156,7 @@ def test_extra_arguments_are_options_over_those(study):
         (SYSBENCH.replace("OLTP_RO", "OLTP_R0"), ":3: unknown test 'OLTP_R0': did you mean 'OLTP_"),
         (SYSBENCH.replace("1,4", "1;4"), ":4: taf.threads must be numbers, not '1;4'"),
         (SYSBENCH.replace("taf.threads=1,4", ""), "taf.threads is not set"),
+        (SYSBENCH.replace("sysbench-lua", "null"), "taf.test_suite is not set: write one of"),
         (SYSBENCH.replace("taf.duration=5", ""), "taf.duration is not set"),
         (SYSBENCH.replace("=5", "=5x"), ":5: taf.duration must be a number, not '5x'"),
         (SYSBENCH + "taf.action=generate-reports\n", ":6: unknown action 'generate-reports'"),

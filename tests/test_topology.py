@@ -217,7 +217,13 @@ def test_a_study_samples_lag_and_compares(memory, tmp_path):
     config = TINY.replace("tiny", report_password="hunter2")
     server = bk.Server(config, replicas=1, attach="image")
     study = small_study(
-        [server], workloads=[WRITES], transactions=0, duration="2s", iterations=2, threads=[2]
+        [server],
+        workloads=[WRITES],
+        transactions=0,
+        duration="2s",
+        iterations=2,
+        threads=[2],
+        checks="full",
     )
     results = study.run(tmp_path)
     (dataset,) = results
@@ -229,6 +235,7 @@ def test_a_study_samples_lag_and_compares(memory, tmp_path):
         assert said["attach"] == "image"
         assert said["primary_options"] == {"log_bin": "binlog", "server_id": 1}
         assert said["tables"]["sbtest1"]["rows"] == 200
+        assert record.checks["tables"]["sbtest1"] == said["tables"]["sbtest1"]
         assert said["replicas"][0]["options"]["server_id"] == 2
         assert record.preparation["image"] in ("taken", "found")
         assert record.metrics["replica_lag_max"] >= record.metrics["replica_lag_mean"]
