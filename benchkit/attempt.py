@@ -19,7 +19,7 @@ from benchkit.rates import compute_rates, doubt_rates
 from benchkit.record import Factors, Json, RunRecord, Status
 from benchkit.store import array_bytes
 from benchkit.stored import MONITOR_FILE, PROFILE_FILE
-from benchkit.suites.native import Load, NativeRun, add_columns
+from benchkit.suites.native import Load, NativeRun
 from benchkit.topology import lag_metrics
 from benchkit.version import get_version
 
@@ -80,6 +80,11 @@ class Attempt:
     started_monotonic_ns: int = field(default_factory=time.monotonic_ns)
 
     @property
+    def remarks(self) -> tuple[str, ...]:
+        """What could not be done, and what was found, for the record's warnings."""
+        return (*self.watchers.notes, *self.notes)
+
+    @property
     def server_status(self) -> dict[str, Any]:
         """What ``status.json`` holds."""
         variables = without_secrets(self.variables)
@@ -88,11 +93,9 @@ class Attempt:
     def monitored(self) -> NDArray[np.void] | None:
         """Return what was observed beside the series, row by row; None if nothing was."""
         result, monitor = self.native.result, self.watchers.monitor
-        if result is None or (monitor is None and not self.native.samples):
+        if result is None or monitor is None:
             return None
-        ends_s = result["rows"]["time_s"]
-        table = np.zeros(len(ends_s), []) if monitor is None else monitor.table(ends_s)
-        return add_columns(table, self.native.samples)
+        return monitor.table(result["rows"]["time_s"])
 
     def more_files(self) -> dict[str, bytes]:
         """Return the files of the run beside those that every run has."""
@@ -173,7 +176,7 @@ def _observations(attempt: Attempt) -> dict[str, Any]:
     """Return the fields of a record that come from the driver."""
     result = attempt.native.result
     if result is None:
-        return {"measured_s": 0.0, "warmup_s": 0.0, "metrics": {}, "warnings": tuple(attempt.notes)}
+        return {"measured_s": 0.0, "warmup_s": 0.0, "metrics": {}, "warnings": attempt.remarks}
     monitored = attempt.monitored()
     metrics = observe.compute_metrics(result) | observe.compute_costs(result, monitored)
     if attempt.load is not None and not attempt.load.reused:
@@ -205,7 +208,7 @@ def _observations(attempt: Attempt) -> dict[str, Any]:
 
 def _warnings(attempt: Attempt, result: Mapping[str, Any]) -> tuple[str, ...]:
     """Say what a reader of the numbers should know."""
-    warnings = list(attempt.notes)
+    warnings = list(attempt.remarks)
     failed = sum(t["failed"] for t in result["transactions"])
     if not any(t["committed"] for t in result["transactions"]):
         warnings.append("no transaction was committed in the measurement")

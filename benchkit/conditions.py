@@ -22,7 +22,7 @@ class Conditions:
     Parameters
     ----------
     monitor : bool
-        Read server and host about once a second.
+        Read server, replicas and host about once a second.
     profile : str or None
         ``"perf"``: sample the server's process during the measurement.
     load_cpus : tuple of int
@@ -63,6 +63,11 @@ class Watchers:
     monitor: Monitor | None = None
     profile: Profile | None = None
     notes: list[str] = field(default_factory=list)
+
+    def check(self) -> None:
+        """Raise the RunError that makes the run not worth going on with, if there is one."""
+        if self.monitor is not None:
+            self.monitor.check()
 
 
 @contextmanager

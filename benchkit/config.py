@@ -66,6 +66,14 @@ FOREIGN_FILES = (
 """Options of an option file that name places of the server it was written for."""
 
 
+_DATA_PLACES = (
+    *("innodb_data_home_dir", "innodb_data_file_path", "innodb_log_group_home_dir"),
+    *("innodb_undo_directory", "innodb_doublewrite_dir", "aria_log_dir_path"),
+    *("log_bin", "log_bin_index", "relay_log", "relay_log_index", "log_basename"),
+)
+"""Options that can put data elsewhere than in the data directory."""
+
+
 @dataclass(frozen=True, slots=True)
 class Provenance:
     """Where the options of a configuration come from.
@@ -297,6 +305,17 @@ def private_options(config: Config, port: int | None) -> dict[str, Value]:
         kept = _kept_of(name, own.pop(name))
         own |= {name: kept} if kept else {}
     return {**defaults, **network, **own}
+
+
+def places_outside(config: Config) -> tuple[str, ...]:
+    """Return, as ``name=value``, options by which data lie outside a private data directory."""
+    own = private_options(config, None)
+    given = {name: own[name] for name in _DATA_PLACES if own.get(name) is not None}
+    return tuple(f"{name}={value}" for name, value in given.items() if _leads_out(str(value)))
+
+
+def _leads_out(places: str) -> bool:
+    return any(part.startswith("/") or ".." in Path(part).parts for part in places.split(";"))
 
 
 def left_out(config: Config) -> tuple[str, ...]:

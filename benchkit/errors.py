@@ -44,6 +44,10 @@ class RunError(BenchkitError):
     """A run started but could not be measured to its end."""
 
 
+class DiskFullError(RunError):
+    """A server has no room left to write, and waits for some."""
+
+
 class ReplicaError(RunError):
     """A replica broke, or did not catch up, so that a run with it says nothing."""
 

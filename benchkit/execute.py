@@ -23,6 +23,7 @@ from benchkit.conditions import Conditions
 from benchkit.errors import (
     BenchkitError,
     DatabaseError,
+    DiskFullError,
     InconsistentError,
     ReplicaError,
     RunError,
@@ -124,7 +125,7 @@ def execute(
     StoreError
         When the disk of the folder is full.
     ServerError
-        When a server does not start the first time.
+        When no server starts the first time; the runs of one that does not are failures.
     StudyError, RunError
         When a server is not the one, or not fit for the runs; when nothing succeeds.
     KeyboardInterrupt
@@ -205,6 +206,7 @@ class _Bench:
     _current: Server | None = field(init=False, default=None)
     _fresh: bool = field(init=False, default=False)
     _admitted: set[str] = field(init=False, default_factory=set)
+    _refused: dict[str, ServerError] = field(init=False, default_factory=dict)
     _preparer: Preparer = field(init=False)
 
     def __post_init__(self) -> None:
@@ -249,8 +251,20 @@ class _Bench:
         known = {record.factors.server for record in self.stored}
         new = dict.fromkeys(r.setup.name for r in self.todo if r.setup.name not in known)
         for name in reversed(new):  # the first one last, so that it is up when it is needed
-            self._switch_to(name)
+            self._try(name)
+        if self._refused.keys() >= {run.setup.name for run in self.todo}:
+            raise self._refused[next(iter(new))]
+        for error in self._refused.values():
+            warnings.warn(f"the study goes on without: {error}", StudyWarning, stacklevel=6)
         self.ready = True
+
+    def _try(self, name: str) -> None:
+        """Look if a server starts; if not, its runs fail and those of others go on."""
+        try:
+            self._switch_to(name)
+        except ServerError as error:
+            self._refused[name] = error
+            self._current = None
 
     def execute_all(self) -> list[Failure]:
         """Measure and store what there is to do; return the runs that failed.
@@ -272,6 +286,9 @@ class _Bench:
     def _execute_run(self, run: PlannedRun) -> Failure | None:
         self.bar.begin_run(run)
         attempt = Attempt(run, NativeRun(run, self.bar.show_row))
+        if run.setup.name in self._refused:
+            said, _, _ = str(self._refused[run.setup.name]).partition("\n")
+            return self._fail(attempt, ServerError(said))
         try:
             server = self._switch_to(run.setup.name, start=run.mode != "restore")
             self._preparer.prepare(server, attempt, fresh=self._fresh)
@@ -350,7 +367,8 @@ class _Bench:
         self.bar.show_step("checking the tables")
         level = self.hosting.conditions.checks
         with server.session(load["database"]) as session:
-            attempt.checks = check_tables(session, load["checksums"], level, result)
+            known = (attempt.replication or {}).get("tables", {})
+            attempt.checks = check_tables(session, load["checksums"], level, result, known)
         attempt.notes += find_changes(load, attempt.checks, result)
         setup = Setup(attempt.run.setup.name, server.product, load)
         attempt.notes += self._setups.compare(attempt.run.fingerprint, setup)
@@ -365,6 +383,8 @@ class _Bench:
         folder = self._keep(attempt, "failed", {"kind": kind, "message": message})
         if lost:
             self._bury_server()
+        elif isinstance(error, DiskFullError):
+            self._abandon_server()
         elif isinstance(error, ReplicaError | InconsistentError) and self._current is not None:
             self._current.drop_replicas()  # the next run makes them anew
         failure = Failure(attempt.run, message, folder)
@@ -378,11 +398,19 @@ class _Bench:
             if server is not None:
                 server.stop()
 
+    def _abandon_server(self) -> None:
+        """End a server that waits for room, and remove its data: others may need it."""
+        server, self._current = self._current, None
+        if server is not None:
+            server.kill()
+            server.discard(self.hosting.home)
+
     def _keep(self, attempt: Attempt, status: Status, failure: dict[str, str]) -> Path:
         """Store what there is of a run that did not finish."""
         result = attempt.native.result
         rows = np.zeros(0, SERIES_DTYPE) if result is None else result["rows"]
-        log_tail = self._current.read_log(LOG_LINES) if self._current else ""
+        ours = self._current is self.hosting.servers[attempt.run.setup.name]
+        log_tail = self._current.read_log(LOG_LINES) if self._current and ours else ""
         record = self._record(attempt, status, failure)
         return self.folder.save_failed(
             record,

@@ -4,6 +4,7 @@ A pure function from a plan's parts to text. Run by ``benchkit run --properties`
 same runs: the same plan, options, workload, and so the same ids.
 """
 
+import json
 from collections.abc import Mapping
 
 from benchkit import workloads
@@ -11,6 +12,7 @@ from benchkit.endpoint import Endpoint
 from benchkit.placement import format_cpus
 from benchkit.plan import Grid, PlannedRun
 from benchkit.properties import format_properties, value_text
+from benchkit.replica import ReplicaSpec
 from benchkit.server import Server
 from benchkit.workloads import Workload
 
@@ -41,9 +43,9 @@ def describe_dataset(
     Returns
     -------
     str or None
-        None for a workload that somebody wrote, or a server with replicas: no file can say it.
+        None for a workload that somebody wrote: no file can say it.
     """
-    if server.topology is not None or not _is_named(run.workload):
+    if not _is_named(run.workload):
         return None
     settings = {**grid.settings(), **conditions}
     del settings["iteration_mode"]
@@ -57,7 +59,7 @@ def describe_dataset(
         "taf.tests": run.workload.identity,
         "taf.threads": ",".join(map(str, grid.threads)),
         "taf.iterations": str(grid.iterations),
-        "taf.database_iteration_mode": run.mode,
+        "taf.database_iteration_mode": grid.iteration_mode,  # else the workload's own
         "benchkit.study": study,
         "benchkit.server": run.setup.name,
         **_server_values(server),
@@ -88,6 +90,16 @@ def _server_values(server: Server) -> Mapping[str, str | None]:
         "taf.db_software_install_dir": None if install == "system" else install,
         "taf.db_cpu_affinity": format_cpus(server.cpus) or None,
         "taf.db_port": _setting(server.options.get("port")),
+        **({} if server.topology is None else _replica_values(server.topology)),
+    }
+
+
+def _replica_values(spec: ReplicaSpec) -> Mapping[str, str | None]:
+    return {
+        "benchkit.replicas": str(spec.count),
+        "benchkit.attach": spec.attach,
+        "benchkit.replica_cpus": format_cpus(spec.cpus) or None,
+        "benchkit.replica_options": json.dumps(spec.config.render_stored()),
     }
 
 

@@ -12,6 +12,7 @@ import fcntl
 import json
 import os
 import shutil
+import threading
 import time
 import zlib
 from collections.abc import Iterator, Mapping
@@ -25,6 +26,7 @@ from benchkit.units import format_size
 
 PREFIX = "image-"
 _MANIFEST = "image.json"
+_LEFTOVERS = ("data.new", "data.old")
 
 _FICLONE = 0x40049409  # linux/fs.h: share the blocks of another file
 _CHUNK_BYTES = 1 << 26  # so that Ctrl-C does not wait for a whole file
@@ -56,7 +58,8 @@ class Image:
         Parameters
         ----------
         parts : mapping of str to Path
-            As the image was taken; each present folder goes only when its successor is complete.
+            As the image was taken. Each present folder goes aside only when its successor is
+            complete; `clearing` removes it.
 
         Raises
         ------
@@ -68,14 +71,13 @@ class Image:
         with _told(self.path):
             _check_room(self.path, self.path.parent)
             for name, folder in parts.items():
-                new, old = folder.with_name("data.new"), folder.with_name("data.old")
+                new, old = (folder.with_name(leftover) for leftover in _LEFTOVERS)
                 for leftover in (new, old):
                     shutil.rmtree(leftover, ignore_errors=True)
                 copy_tree(self.path / name, new)
                 with suppress(FileNotFoundError):
                     folder.rename(old)
                 new.rename(folder)
-                shutil.rmtree(old, ignore_errors=True)
         return time.monotonic() - started
 
     def check(self) -> None:
@@ -140,9 +142,29 @@ def open_image(path: Path) -> Image | None:
 
 
 def remove_images(directory: Path) -> None:
-    """Remove all images that were taken in a server's directory."""
-    for path in directory.glob(f"{PREFIX}*"):
+    """Remove all images that were taken in a server's directory, and what a kill left of one."""
+    leftovers = [path for name in _LEFTOVERS for path in directory.glob(f"**/{name}")]
+    for path in (*directory.glob(f"{PREFIX}*"), *leftovers):
         shutil.rmtree(path, ignore_errors=True)
+
+
+@contextmanager
+def clearing(parts: Mapping[str, Path]) -> Iterator[None]:
+    """Remove the folders that `Image.restore` has put aside, while the block goes on.
+
+    That takes about as long as copying: a server need not wait for it.
+    """
+    thread = threading.Thread(target=_clear, args=(tuple(parts.values()),), name="clearing")
+    thread.start()
+    try:
+        yield
+    finally:
+        thread.join()
+
+
+def _clear(folders: tuple[Path, ...]) -> None:
+    for folder in folders:
+        shutil.rmtree(folder.with_name(_LEFTOVERS[1]), ignore_errors=True)
 
 
 def sync_tree(folder: Path) -> None:

@@ -5,15 +5,15 @@ may begin is in `prepare`.
 """
 
 from collections.abc import Callable
-from contextlib import ExitStack
 from typing import Any
 
 from benchkit.attempt import Attempt
 from benchkit.conditions import Conditions, surrounded
 from benchkit.consistency import look_at, require
 from benchkit.errors import DatabaseError
-from benchkit.monitor import Watched
+from benchkit.monitor import Source, Watched
 from benchkit.replication import binlog_growth, binlog_sizes
+from benchkit.room import room_of
 from benchkit.server import Server
 from benchkit.topology import LagSampler, await_caught_up, compare_replicas, describe_replicas
 
@@ -61,17 +61,26 @@ def measure(
 
 def _drive(server: Server, attempt: Attempt, conditions: Conditions) -> dict[str, Any]:
     """Run the workload under the conditions, the replicas watched meanwhile."""
-    native, watchers = attempt.native, attempt.watchers
+    native, watchers, run = attempt.native, attempt.watchers, attempt.run
     database = None if attempt.load is None else attempt.load.database
-    with ExitStack() as stack:
-        if server.replicas:
-            attempt.replication = describe_replicas(server)
-            native.sample = stack.enter_context(LagSampler(server))
-        run, start_ns = attempt.run, lambda: native.start_ns
-        queries = [query for rate in run.workload.rates for query in rate.queries]
-        watched = Watched(server, run.timing, start_ns, database, queries)
-        stack.enter_context(surrounded(conditions, watched, watchers))
+    if server.replicas:
+        attempt.replication = describe_replicas(server)
+    watched = Watched(
+        server,
+        run.timing,
+        lambda: native.start_ns,
+        database,
+        queries=[query for rate in run.workload.rates for query in rate.queries],
+        sources=_sources(server),
+    )
+    native.check = watchers.check
+    with surrounded(conditions, watched, watchers):
         return native.measure(server, database)
+
+
+def _sources(server: Server) -> list[Source]:
+    """Return what to watch beside the server's status and the host."""
+    return [room_of(server), *([LagSampler(server)] if server.replicas else [])]
 
 
 def _check_replicas(server: Server, attempt: Attempt, show_step: Callable[[str], None]) -> None:

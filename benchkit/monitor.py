@@ -12,14 +12,14 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
 from types import TracebackType
-from typing import Self
+from typing import Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchkit._core import Connection
 from benchkit.counters import Host, Reading, is_level, read_numbers, read_status
-from benchkit.errors import DatabaseError, ServerError
+from benchkit.errors import DatabaseError, RunError, ServerError
 from benchkit.plan import Timing
 from benchkit.server import Server
 from benchkit.started import await_start, since_s
@@ -35,6 +35,16 @@ _LATE_S = 0.25  # a row whose end is this long after the last reading has none
 class _Reading:
     time_s: float  # from the start of the warmup
     values: Reading
+
+
+class Source(Protocol):
+    """Numbers from elsewhere than the server and its machine, such as its replicas."""
+
+    def read(self) -> Reading:
+        """Return them by name; of what raises a DatabaseError or RunError no more is asked."""
+
+    def close(self) -> None:
+        """Give up what `read` has opened."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +63,8 @@ class Watched:
         Where `queries` are.
     queries : sequence of (name, SELECT)
         Numbers to read beside the server's status.
+    sources : sequence of Source
+        What else to read; used by the monitor's thread only.
     """
 
     server: Server
@@ -60,6 +72,7 @@ class Watched:
     start_ns: Callable[[], int | None]
     database: str | None = None
     queries: Sequence[tuple[str, str]] = ()
+    sources: Sequence[Source] = ()
 
 
 class Monitor:
@@ -74,6 +87,8 @@ class Monitor:
         self._thread = threading.Thread(target=self._read_on, name="monitor", daemon=True)
         self._ended = threading.Event()
         self._readings: list[_Reading] = []
+        self._sources = list(watched.sources)
+        self._problem: RunError | None = None
 
     def __enter__(self) -> Self:
         with suppress(DatabaseError, ServerError):
@@ -89,6 +104,11 @@ class Monitor:
     ) -> None:
         self._ended.set()
         self._thread.join(_FAREWELL_S)
+
+    def check(self) -> None:
+        """Raise the RunError that a source has met: the run is not worth going on with."""
+        if self._problem is not None:
+            raise self._problem
 
     def table(self, ends_s: Floats) -> NDArray[np.void]:
         """Return what was read, as a row for each interval.
@@ -127,8 +147,9 @@ class Monitor:
                 self._readings.append(self._read(start_ns))
                 if self._ended.is_set():
                     break
-        if self._admin is not None:
-            self._admin.close()
+        for each in (self._admin, *self._sources):
+            if each is not None:
+                each.close()
 
     def _due_times(self) -> Iterator[float]:
         """Yield when to read: at the ends of the intervals, which begin anew with each phase."""
@@ -150,7 +171,20 @@ class Monitor:
                 values |= read_numbers(self._admin, self._watched.queries)
             except DatabaseError:  # it is the run's business to say that the server is gone
                 self._admin = None
+        for source in self._sources[:]:
+            values |= self._ask(source)
         return _Reading((before_s + since_s(start_ns)) / 2, values)
+
+    def _ask(self, source: Source) -> Reading:
+        try:
+            return source.read()
+        except RunError as error:
+            self._problem = error
+        except (DatabaseError, ServerError):  # as above
+            pass
+        self._sources.remove(source)
+        source.close()
+        return {}
 
 
 def _levels(times: Floats, values: Floats, ends_s: Floats) -> Floats:

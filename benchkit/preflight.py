@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 from benchkit._core import Program
+from benchkit.config import places_outside
 from benchkit.errors import RunError, ServerError, StudyError
 from benchkit.image import allocated_bytes
 from benchkit.modes import IterationMode
@@ -31,6 +32,8 @@ def check_plan(plan: Plan, servers: Iterable[Server]) -> None:
         When a workload does not compile.
     ServerError
         When a private server has no binaries where it should, or runs already.
+    StudyError
+        When data are to be restored from an image that would lack some.
     """
     for workload in plan.grid.workloads:
         Program(workload.spec(), seed=plan.grid.seed)
@@ -41,6 +44,17 @@ def check_plan(plan: Plan, servers: Iterable[Server]) -> None:
                 "stops its servers itself, one at a time"
             )
         server.install  # noqa: B018 - raises where there are no binaries
+        _check_images(plan, server)
+
+
+def _check_images(plan: Plan, server: Server) -> None:
+    outside = places_outside(server.config)
+    if outside and any(run.mode == "restore" for run in plan if run.setup.name == server.name):
+        raise StudyError(
+            f"iteration_mode 'restore' puts the data directory back, but server {server.name!r} "
+            f"has data elsewhere: {', '.join(outside)}. Leave that out, or use iteration_mode "
+            "'reset', 'restart' or 'preserve'"
+        )
 
 
 def check_growth(plan: Plan, settings: Mapping[str, object], stored: Collection[RunRecord]) -> None:

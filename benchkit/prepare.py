@@ -6,8 +6,8 @@ caught up, everything at rest. What was done is kept with the attempt.
 
 import hashlib
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from benchkit.image import (
     PREFIX,
     Image,
     can_clone,
+    clearing,
     open_image,
     remove_images,
     sync_tree,
@@ -27,6 +28,7 @@ from benchkit.image import (
 from benchkit.placement import placed_on
 from benchkit.progress import LoadMeter
 from benchkit.rest import await_rest
+from benchkit.room import room_of
 from benchkit.server import Server
 from benchkit.suites.native import Load, LoadOrder, drop_data, drop_load, ensure_loaded
 from benchkit.topology import await_caught_up
@@ -110,11 +112,15 @@ class Preparer:
 
     def _ensure_loaded(self, server: Server, order: LoadOrder, anew: bool) -> Load:
         self.show_step("loading")
+        meter, room = LoadMeter(order.rows, self.show_step), room_of(server)
+
+        def on_rows(rows: int) -> None:
+            meter(rows)
+            room.read()
+
         try:
             with placed_on(self.conditions.load_cpus):
-                return ensure_loaded(
-                    server, order, LoadMeter(order.rows, self.show_step), anew=anew
-                )
+                return ensure_loaded(server, order, on_rows, anew=anew)
         except DatabaseError as error:
             if error.number not in _DISK_FULL or server.directory is None:
                 raise
@@ -134,16 +140,15 @@ class Preparer:
         if image is None:
             image = self._take_image(server, attempt, order)
         self._images[path] = image
-        with server.at_rest() as folders:
-            self.show_step("restoring")
-            done["restore_s"] = image.restore(folders)
-            done["cloned"] = can_clone(path.parent)
-            started = time.monotonic()
-            for folder in folders.values():
-                sync_tree(folder)
-            done["sync_s"] = time.monotonic() - started
-        self.show_step("starting")
-        server.start()
+        with ExitStack() as stack:
+            with server.at_rest() as folders:
+                self.show_step("restoring")
+                done["restore_s"] = image.restore(folders)
+                stack.enter_context(clearing(folders))
+                done["cloned"] = can_clone(path.parent)
+                done["sync_s"] = _sync(folders.values())
+            self.show_step("starting")
+            server.start()
         if attempt.load is None:
             self._load(server, attempt, anew=False)
         return done
@@ -171,6 +176,14 @@ class Preparer:
                 f"{rest.cpu_share:.0%}, {rest.history_length} transactions to purge, "
                 f"{rest.dirty_pages} dirty pages"
             )
+
+
+def _sync(folders: Iterable[Path]) -> float:
+    """Write to disk what was copied; return the seconds it took."""
+    started = time.monotonic()
+    for folder in folders:
+        sync_tree(folder)
+    return time.monotonic() - started
 
 
 def _image_path(server: Server, order: LoadOrder) -> Path:

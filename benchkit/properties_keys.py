@@ -52,6 +52,7 @@ USED = frozenset(
     [f"taf.{name}" for name in _TAF.split()]
     + [key for options in WORKLOAD_OPTIONS.values() for key in options]
     + ["sysbench_lua.rand_seed", "benchkit.server", "benchkit.study"]
+    + [f"benchkit.{name}" for name in ("replicas", "attach", "replica_cpus", "replica_options")]
     + [f"hammerdb_tprocc.{name}" for name in ("allwarehouse", "setup_virtual_user_count")]
     + ["hammerdb_tprocc.checksum_after_run"]
     + [f"hammerdb_tprocc.{prefix}_no_stored_procs" for prefix in ("maria", "mysql")]

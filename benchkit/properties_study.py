@@ -8,7 +8,6 @@ import os
 import shlex
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +25,8 @@ from benchkit.config import (
 from benchkit.errors import StudyError, StudyWarning, unknown_name
 from benchkit.generated import STUDY_PREFIX, SUITE, WORKLOAD_PREFIX
 from benchkit.install import find_install, product_of
+from benchkit.modes import MODES, IterationMode
+from benchkit.optionfile import parse_option_text
 from benchkit.properties import PropertiesFile, parse_value, read_properties
 from benchkit.properties_keys import (
     SYSBENCH,
@@ -71,7 +72,6 @@ _STARTING = (
     "install-init-start-db-build-client-run-tests",
 )
 _RUNNING = ("run-tests", "build-client-run-tests")
-_MODES = ("preserve", "restart", "restore", "reset")
 _SETUP_MODES = {"once": "preserve", "per_test": "preserve", "per_iter": "reset"}
 """When TAF loads the tables, and the mode that does so here, where each test has its own."""
 
@@ -133,6 +133,9 @@ class _Keys:
         self.file = file
         self._values = values
         self.suite = self.text("taf.test_suite") or ""
+        if not self.suite:
+            known = ", ".join(_UNIT_S)
+            raise StudyError(f"{file.path}: taf.test_suite is not set: write one of {known}")
         if self.suite not in _UNIT_S:
             raise self.error("taf.test_suite", unknown_name("test suite", self.suite, _UNIT_S))
 
@@ -202,7 +205,22 @@ def _make_server(keys: _Keys, db_config_file: str | os.PathLike[str] | None) -> 
         port=keys.number("taf.db_port"),
         cpus=keys.text("taf.db_cpu_affinity") or keys.text("taf.db_task_set"),
         **({} if limit_s is None else {"start_limit_s": limit_s}),
+        **_replica_arguments(keys, name),
     )
+
+
+def _replica_arguments(keys: _Keys, name: str) -> dict[str, Any]:
+    """Return the arguments of `Server` about replicas that the keys give."""
+    given = {
+        "replicas": keys.number("benchkit.replicas"),
+        "attach": keys.text("benchkit.attach"),
+        "replica_cpus": keys.text("benchkit.replica_cpus"),
+    }
+    options = keys.text("benchkit.replica_options")
+    if options is not None:
+        file = parse_option_text(str(parse_value(options)), keys.file.path)
+        given["replica_config"] = config_from_options(file, f"{name}-replica", Provenance())
+    return {key: value for key, value in given.items() if value is not None}
 
 
 def _connect(keys: _Keys, name: str) -> Server:
@@ -345,7 +363,8 @@ def _generated_settings(keys: _Keys) -> dict[str, Any]:
     given = keys.with_prefix(STUDY_PREFIX)
     values: dict[str, Any] = {name: parse_value(value) for name, value in given.items()}
     times = {name: values.pop(f"{name}_s", None) for name in ("duration", "warmup")}
-    return {**values, **times}
+    mode = keys.text("taf.database_iteration_mode")
+    return {**values, **times, "iteration_mode": _known_mode(keys, mode)}
 
 
 def _taf_settings(keys: _Keys) -> dict[str, Any]:
@@ -361,7 +380,7 @@ def _taf_settings(keys: _Keys) -> dict[str, Any]:
     warmup = keys.number("taf.warmup_duration", float)
     warms_up = keys.suite == TPROCC or keys.switch("taf.include_warmup_iteration")
     settings["warmup"] = (warmup or 0) * unit_s if warms_up else 0
-    settings |= _iteration_mode(keys)
+    settings["iteration_mode"] = _iteration_mode(keys)
     seed = keys.number("sysbench_lua.rand_seed")
     users = keys.number("hammerdb_tprocc.setup_virtual_user_count")
     optional = {
@@ -373,20 +392,20 @@ def _taf_settings(keys: _Keys) -> dict[str, Any]:
     return settings | {name: value for name, value in optional.items() if value is not None}
 
 
-def _iteration_mode(keys: _Keys) -> dict[str, Any]:
+def _iteration_mode(keys: _Keys) -> IterationMode | None:
     """Return how runs find server and data; by default as TAF's do, as the last run left them."""
     asked = keys.text("taf.database_iteration_mode") or "preserve"
-    if asked not in _MODES:
-        raise keys.error("taf.database_iteration_mode", unknown_name("mode", asked, _MODES))
     setup = keys.text("taf.test_setup_mode") or "once"
     if setup not in _SETUP_MODES:
         raise keys.error("taf.test_setup_mode", unknown_name("mode", setup, _SETUP_MODES))
-    mode = asked if asked != "preserve" else _SETUP_MODES[setup]
-    if any(field.name == "iteration_mode" for field in fields(Study)):
-        return {"iteration_mode": mode}
-    if mode != "preserve":
-        raise keys.error("taf.database_iteration_mode", f"the mode {mode} is not supported")
-    return {}
+    return _known_mode(keys, asked if asked != "preserve" else _SETUP_MODES[setup])
+
+
+def _known_mode(keys: _Keys, mode: str | None) -> IterationMode | None:
+    found = next((each for each in MODES if each == mode), None)
+    if mode is not None and found is None:
+        raise keys.error("taf.database_iteration_mode", unknown_name("mode", mode, MODES))
+    return found
 
 
 def _unquoted(text: str) -> str:

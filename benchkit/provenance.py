@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from benchkit.config import left_out
 from benchkit.effective import find_ineffective
@@ -97,8 +98,8 @@ def ask_enums(server: Server) -> Enums:
     return {str(name): tuple(str(words).split(",")) for name, words in rows}
 
 
-def without_secrets(variables: Mapping[str, str]) -> dict[str, str]:
-    """Return a server's variables as they are stored."""
+def without_secrets(variables: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a server's variables, or options, as they are stored."""
     return {
         name: REDACTED if value and is_secret(name) else value for name, value in variables.items()
     }

@@ -8,7 +8,7 @@ together, and the replica is made anew. How studies use replicas is in `topology
 
 import shutil
 import socket
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,12 +16,13 @@ from typing import Literal
 
 from benchkit import replication
 from benchkit._core import Connection
-from benchkit.config import Config, Value, private_options
+from benchkit.config import Config, Value, places_outside, private_options
 from benchkit.datadir import ServerDirectory, told_as_server_error
 from benchkit.endpoint import Endpoint, Reachable
 from benchkit.errors import ConfigError, DatabaseError, ReplicaError, ServerError, unknown_name
 from benchkit.image import copy_tree
 from benchkit.instance import Instance, Launch, maker_of
+from benchkit.placement import Cpus, format_cpus, read_cpus
 from benchkit.replication import Source, dialect_of
 
 Attach = Literal["before_load", "image"]
@@ -45,36 +46,45 @@ class ReplicaSpec:
     attach : {"before_load", "image"}
         Whether they are copied from the primary before its tables are loaded, so that the load
         is replicated, or after that.
+    cpus : tuple of int
+        Where they run; empty for anywhere.
     """
 
     count: int
     config: Config
     attach: Attach
+    cpus: Cpus = ()
 
     @property
     def label(self) -> str:
         """The topology in a few words, for the identity of runs and for reports."""
         when = {"before_load": "before the load", "image": "from an image"}[self.attach]
-        return f"{self.count}, attached {when}, config {self.config.sha12}"
+        where = f", on cpus {format_cpus(self.cpus)}" if self.cpus else ""
+        return f"{self.count}, attached {when}, config {self.config.sha12}{where}"
 
 
 def plan_replicas(
-    primary: Config, count: int, config: Config | None, attach: Attach
+    primary: Config,
+    count: int,
+    config: Config | None,
+    attach: Attach,
+    cpus: str | Iterable[int] | None = None,
 ) -> ReplicaSpec | None:
     """Check what was asked for; None for no replicas.
 
     Raises
     ------
     ConfigError
-        When a configuration rules replication out.
+        When a configuration rules replication out, or there are no such CPUs.
     """
     if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count <= _MOST:
         raise ConfigError(f"replicas must be an integer from 0 to {_MOST}, not {count!r}")
     if attach not in ATTACH:
         raise ConfigError(unknown_name("attach", attach, ATTACH))
     if not count:
-        if config is not None:
-            raise ConfigError("replica_config is given, but replicas=0")
+        for name, given in {"replica_config": config, "replica_cpus": cpus}.items():
+            if given is not None:
+                raise ConfigError(f"{name} is given, but replicas=0")
         return None
     _check_options(primary)
     if config is not None:
@@ -85,11 +95,22 @@ def plan_replicas(
                 "a replica needs another"
             )
     default = {k: v for k, v in primary.options.items() if k != "server_id"}
-    return ReplicaSpec(count, config or Config(f"{primary.name}-replica", default), attach)
+    return ReplicaSpec(
+        count,
+        config or Config(f"{primary.name}-replica", default),
+        attach,
+        read_cpus(f"the replicas of server {primary.name!r}", cpus),
+    )
 
 
 def _check_options(config: Config) -> None:
     """Raise ConfigError where a primary's options contradict that it has replicas."""
+    outside = places_outside(config)
+    if outside:
+        raise ConfigError(
+            f"configuration {config.name!r} sets {', '.join(outside)}: a replica is made from a "
+            "copy of the data directory, and has none of what lies elsewhere. Leave it out"
+        )
     for name in ("skip_log_bin", "disable_log_bin"):
         if not _is_off(config.options.get(name, "OFF")):
             raise ConfigError(
@@ -356,7 +377,7 @@ def _make_replica(
     options = _replica_options(spec.config, number, launch.options)
     options |= dialect.replica_options
     name = f"replica {number} of server {launch.name!r}"
-    return Replica(Launch(name, launch.install, options, launch.limit_s), directory)
+    return Replica(Launch(name, launch.install, options, launch.limit_s, spec.cpus), directory)
 
 
 def _replica_options(config: Config, number: int, primary: Mapping[str, Value]) -> dict[str, Value]:

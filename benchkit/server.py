@@ -9,10 +9,11 @@ import os
 import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from copy import copy
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Self, TypedDict
+from typing import Self
 
 from benchkit.account import check_reachable, server_account
 from benchkit.config import Config, Value, private_options
@@ -21,7 +22,7 @@ from benchkit.endpoint import Endpoint, Reachable
 from benchkit.errors import DatabaseError, ServerError
 from benchkit.install import Install, product_of
 from benchkit.instance import Instance, Launch
-from benchkit.placement import format_cpus, read_cpus
+from benchkit.placement import Cpus, check_apart, format_cpus, read_cpus
 from benchkit.replica import (
     Attach,
     Replica,
@@ -32,12 +33,6 @@ from benchkit.replica import (
     primary_options,
     replica_folders,
 )
-
-
-class _ReplicaArguments(TypedDict):
-    replicas: int
-    replica_config: Config | None
-    attach: Attach
 
 
 class Server(Reachable):
@@ -70,12 +65,14 @@ class Server(Reachable):
         called; a study does that once its tables are loaded.
     cpus : str or iterable of int, optional
         The CPUs that the server may use, such as ``"0-3"``; by default all of this process.
+    replica_cpus : str or iterable of int, optional
+        The same for its replicas, all of them together.
 
     Raises
     ------
     ConfigError
         When the configuration sets an option that benchkit must own; when there are no such
-        CPUs.
+        CPUs, or server and replicas share some.
     """
 
     def __init__(
@@ -90,18 +87,17 @@ class Server(Reachable):
         replica_config: Config | None = None,
         attach: Attach = "before_load",
         cpus: str | Iterable[int] | None = None,
+        replica_cpus: str | Iterable[int] | None = None,
     ) -> None:
         self.config = config
-        self._replica_arguments = _ReplicaArguments(
-            replicas=replicas, replica_config=replica_config, attach=attach
-        )
-        self.topology = plan_replicas(config, replicas, replica_config, attach)
+        self.topology = plan_replicas(config, replicas, replica_config, attach, replica_cpus)
         self._options = private_options(config, port)
         self._binaries = install if isinstance(install, Install) else Install(install)
         self._directory_path = None if directory is None else Path(directory).absolute()
         self._port = port
         self._start_limit_s = start_limit_s
         self.cpus = read_cpus(f"server {config.name!r}", cpus)
+        check_apart(f"server {config.name!r}", self.cpus, "its replicas", self.replica_cpus)
         self._instance: Instance | None = None
         self._version: str | None = None
 
@@ -170,6 +166,11 @@ class Server(Reachable):
     def options(self) -> dict[str, Value]:
         """All that a private server is started with, but for the names of its files."""
         return dict(self._options)
+
+    @property
+    def replica_cpus(self) -> Cpus:
+        """The CPUs that its replicas may use; empty for any."""
+        return () if self.topology is None else self.topology.cpus
 
     @property
     def install_label(self) -> str:
@@ -259,6 +260,12 @@ class Server(Reachable):
             finally:
                 instance.discard()
 
+    def kill(self) -> None:
+        """End a server, and its replicas, that cannot shut down; fine when it does not run."""
+        instance, self._instance = self._instance, None
+        if instance is not None:
+            instance.discard()
+
     def restart(self) -> None:
         """Shut the server down and start it on the same data, even in a temporary directory.
 
@@ -331,15 +338,10 @@ class Server(Reachable):
 
     def placed(self, directory: Path) -> "Server":
         """Return the server as a study runs it: in its own directory, else in this one."""
-        return Server(
-            self.config,
-            self._binaries,
-            self._directory_path or directory,
-            self._port,
-            self._start_limit_s,
-            **self._replica_arguments,
-            cpus=self.cpus or None,
-        )
+        placed = copy(self)
+        placed._instance = None
+        placed._directory_path = self._directory_path or directory
+        return placed
 
     def discard(self, placed: Path) -> None:
         """Remove the data of a stopped server, if they lie below the folder it was placed in.

@@ -70,8 +70,8 @@ class Study:
     loader_threads : int, optional
         Connections that load tables; by default one for each CPU, at most 8.
     monitor : bool
-        Read the server's status and the host's counters about once a second, for
-        ``ds.series`` and the costs per transaction.
+        Read the server's status, the lag of its replicas and the host's counters about once a
+        second, for ``ds.series`` and the costs per transaction.
     profile : {"perf"}, optional
         Sample the server's process during the measurement; a run's ``profile()`` has the
         folded stacks. Where perf is absent or forbidden the runs carry a warning.
@@ -149,6 +149,8 @@ class Study:
         load_cpus = read_cpus("load_cpus", self.load_cpus)
         for server in self.servers:
             check_apart(f"server {server.name!r}", server.cpus, "the load threads", load_cpus)
+            replicas = f"the replicas of server {server.name!r}"
+            check_apart(replicas, server.replica_cpus, "the load threads", load_cpus)
         conditions = Conditions(
             self.monitor, self.profile, load_cpus, self.drop_caches, self.checks
         )
@@ -187,7 +189,7 @@ class Study:
         WorkloadError
             When a workload does not compile.
         ServerError
-            When a server is not there, or does not start.
+            When a server is not there, or none starts; the runs of one that does not fail.
         RunError
             When a server or a disk is too small for the study, or nothing at all succeeds.
         """

@@ -100,6 +100,7 @@ _SERVER_KEYS = {
     "port": "an integer",
     "replicas": "an integer",
     "replica_options": "a table",
+    "replica_cpus": "a text",
     "attach": "a text",
     "cpus": "a text",
     "connect": "a table",
@@ -215,7 +216,7 @@ def _make_server(file: _File, item: Table) -> Server:
 
 def _topology(item: Table) -> dict[str, Any]:
     """Return the arguments of `Server` about replicas that a table gives."""
-    given: Table = {key: item[key] for key in ("replicas", "attach") if key in item}
+    given: Table = {key: item[key] for key in ("replicas", "attach", "replica_cpus") if key in item}
     if "replica_options" in item:
         given["replica_config"] = Config(f"{item['name']}-replica", item["replica_options"])
     return given

@@ -6,16 +6,17 @@ How replicas are made, started and attached is in `replica`.
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchkit import replication
 from benchkit._core import Connection
-from benchkit.errors import DatabaseError, InconsistentError, ReplicaError
+from benchkit.errors import DatabaseError, InconsistentError, ReplicaError, ServerError
+from benchkit.placement import format_cpus
+from benchkit.provenance import without_secrets
 from benchkit.record import MEASUREMENT
 from benchkit.replica import Replica
 from benchkit.replication import Standing
@@ -102,7 +103,9 @@ class LagHistory:
 
 
 class LagSampler:
-    """Samples how far the replicas are behind; keeps a connection to each server.
+    """Samples how far the replicas are behind; a source for the monitor's thread.
+
+    It keeps a connection to each server from the first reading on.
 
     Parameters
     ----------
@@ -113,30 +116,21 @@ class LagSampler:
     def __init__(self, server: Server) -> None:
         self._replicas = server.replicas
         self._server = server
-        self._stack = ExitStack()
         self._sessions: list[tuple[Replica, Connection, LagHistory]] = []
         self._primary: Connection | None = None
 
-    def __enter__(self) -> Self:
-        self._primary = self._stack.enter_context(self._server.session())
-        for replica in self._replicas:
-            session = self._stack.enter_context(replica.session())
-            self._sessions.append((replica, session, LagHistory()))
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stack.close()
-
-    def __call__(self) -> dict[str, float]:
+    def read(self) -> dict[str, float]:
         """Return lag and transactions behind of the slowest replica, by column.
 
         Raises
         ------
         ReplicaError
             When a replica has died or stopped.
+        DatabaseError, ServerError
+            When the primary has.
         """
-        assert self._primary is not None
-        written = replication.count_transactions(replication.read_position(self._primary))
+        primary = self._connect()
+        written = replication.count_transactions(replication.read_position(primary))
         now_s = time.monotonic()
         lags, behind = [0.0], [0]
         for replica, session, history in self._sessions:
@@ -145,6 +139,29 @@ class LagSampler:
             lags.append(history.lag_s(applied))
             behind.append(written - applied)
         return {LAG: max(lags), BEHIND: float(max(behind))}
+
+    def close(self) -> None:
+        """Close the connections."""
+        primary, self._primary = self._primary, None
+        for session in (primary, *(session for _, session, _ in self._sessions)):
+            if session is not None:
+                session.close()
+        self._sessions.clear()
+
+    def _connect(self) -> Connection:
+        if self._primary is None:
+            self._primary = self._server.session()
+            for replica in self._replicas:
+                self._sessions.append((replica, _connect_working(replica), LagHistory()))
+        return self._primary
+
+
+def _connect_working(replica: Replica) -> Connection:
+    try:
+        return replica.session()
+    except (DatabaseError, ServerError):
+        replica.check()
+        raise
 
 
 def _read_working(replica: Replica, session: Connection) -> str:
@@ -189,9 +206,11 @@ def describe_replicas(server: Server) -> dict[str, Any]:
     assert server.topology is not None
     return {
         "attach": server.topology.attach,
+        **({"cpus": format_cpus(server.replica_cpus)} if server.replica_cpus else {}),
         "primary_options": server.replication_options,
         "replicas": [
-            {"name": replica.name, "options": replica.options} for replica in server.replicas
+            {"name": replica.name, "options": without_secrets(replica.options)}
+            for replica in server.replicas
         ],
     }
 

@@ -1,4 +1,4 @@
-"""What the binary log costs, and an attached replica: five setups of one server.
+"""What the binary log costs TPROC-C, and an attached replica: five setups of one server.
 
     no-binlog         without a binary log
     binlog            with one that is synced at every commit
@@ -8,6 +8,16 @@
 
 Every run begins with the same data, restored from an image, and after every run each replica is
 compared with its primary. Run it again: what is stored is not measured again.
+
+With one warehouse, 4 threads and 2 runs of 5 s, on two busy CPUs, data in memory, it printed
+
+    Threads  no-binlog  binlog     binlog-unsynced  replica    replica-unsynced
+    4        42277.431  25108.192  23312.703        41421.374  37420.502
+
+    replica: at most 0.306 s behind, 5453 binlog bytes per transaction
+    replica-unsynced: at most 1.418 s behind, 5696 binlog bytes per transaction
+
+which says more about how busy they were than about binary logs (CoV 0.13 to 0.25).
 """
 
 import benchkit as bk
@@ -27,16 +37,16 @@ study = bk.Study(
         bk.Server(binlog.replace("replica"), replicas=1),
         bk.Server(unsynced.replace("replica-unsynced"), replicas=1),
     ],
-    workloads=[bk.workloads.oltp_read_write(tables=1, rows=100_000)],
-    threads=[4],
+    workloads=[bk.workloads.tprocc(warehouses=2)],
+    threads=[8],
     iterations=3,
-    duration="5s",
-    warmup="2s",
+    duration="10s",
+    warmup="5s",
 )
 print(study.plan(), end="\n\n", flush=True)
 results = study.run("results/binlog_replica")
 
-comparison = results.compare("tps", baseline="no-binlog")
+comparison = results.compare("tpm", baseline="no-binlog")
 print(comparison.table("taf").render("text"), end="\n\n")
 print(comparison, end="\n\n")
 for name in ("replica", "replica-unsynced"):

@@ -1,6 +1,8 @@
 """Bad input: each kind has its own clear message, and nothing is written."""
 
 import json
+import re
+import socket
 import subprocess
 from contextlib import contextmanager
 from dataclasses import replace
@@ -9,6 +11,7 @@ import pytest
 from studies import POINT_SELECT, connect_to, files_below, small_study, statement_workload
 
 import benchkit as bk
+from benchkit.account import give, server_account
 from benchkit.errors import (
     ConfigError,
     MetricError,
@@ -16,10 +19,12 @@ from benchkit.errors import (
     ServerError,
     StoreError,
     StudyError,
+    StudyWarning,
     WorkloadError,
 )
 
 PRIVATE = bk.Server(bk.Config("private"))
+TINY = bk.Config("tiny", {"innodb_buffer_pool_size": "32M"})
 
 
 @pytest.fixture
@@ -118,6 +123,47 @@ def test_unknown_option_of_a_server(tmp_path, unchanged):
     for path in (tmp_path, tmp_path / "s"):
         with unchanged(tmp_path), pytest.raises(ServerError, match=message):
             small_study([server]).run(path)
+
+
+def make_typo(folder, taken):
+    return bk.Server(TINY.replace("wrong", innodb_bufer_pool_size="64M"))
+
+
+def take_port(folder, taken):
+    return bk.Server(TINY.replace("wrong"), port=taken.getsockname()[1])
+
+
+def make_old_data(folder, taken):
+    made_by = {"product": "MariaDB", "version": "13.1.2-MariaDB"}
+    (folder / "own" / "data").mkdir(parents=True)
+    (folder / "own" / "made_by.json").write_text(json.dumps(made_by))
+    for path in (folder / "own", folder / "own" / "data"):
+        give(path, server_account())
+    return bk.Server(TINY.replace("wrong"), directory=folder / "own")
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (make_typo, "innodb_bufer_pool_size; did you mean innodb_buffer_pool_size"),
+        (take_port, "server 'wrong' did not start .*: its TCP port is taken"),
+        (make_old_data, "13.1.2"),
+    ],
+)
+def test_a_study_goes_on_without_a_server_that_does_not_start(
+    make, message, folder, memory, tmp_path
+):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        servers = [bk.Server(TINY.replace("good")), make(folder, taken)]
+        with pytest.warns(StudyWarning) as told:
+            failures = small_study(servers, iterations=2).measure(tmp_path / "s")
+    assert re.search(f"goes on without: .*{message}", str(told[0].message), re.DOTALL)
+    assert [failure.run.setup.name for failure in failures] == ["wrong"] * 2
+    (dataset,) = bk.load(tmp_path / "s")
+    assert [(r.factors.server, r.factors.iteration) for r in dataset.records] == [
+        ("good", 1),
+        ("good", 2),
+    ]
 
 
 # Values of a study

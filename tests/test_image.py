@@ -9,7 +9,7 @@ import pytest
 import benchkit as bk
 from benchkit import image
 from benchkit.errors import RunError, ServerError
-from benchkit.image import copy_tree, open_image, remove_images, sync_tree, take_image
+from benchkit.image import clearing, copy_tree, open_image, remove_images, sync_tree, take_image
 
 HOLE_BYTES = 1 << 20
 
@@ -77,6 +77,8 @@ def test_restoring_replaces_what_is_there(data, folder):
     taken.restore({"data": data})
     sync_tree(data)
     assert contents(data) == before
+    with clearing({"data": data}):
+        pass
     assert sorted(path.name for path in folder.iterdir()) == ["data", "image-a"]
 
 
@@ -159,6 +161,14 @@ def test_an_unfinished_image_is_none(data, folder, monkeypatch):
             take_image(folder / "image-a", {"data": data})
     assert open_image(folder / "image-a") is None
     take_image(folder / "image-a", {"data": data}).restore({"data": data})
+    remove_images(folder)
+    assert [path.name for path in folder.iterdir()] == ["data"]
+
+
+def test_what_a_kill_left_of_a_restoration_goes_with_the_images(data, folder):
+    taken = take_image(folder / "image-a", {"data": data})
+    taken.restore({"data": data})  # and no `clearing`
+    copy_tree(data, folder / "data.new")
     remove_images(folder)
     assert [path.name for path in folder.iterdir()] == ["data"]
 

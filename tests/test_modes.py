@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 
 import pytest
@@ -100,6 +101,23 @@ def test_a_server_that_is_not_ours_is_not_stopped(server, mode):
 def test_a_misspelt_mode_is_answered_with_the_nearest():
     with pytest.raises(StudyError, match="iteration_mode 'restor': did you mean 'restor"):
         small_study([bk.Server(bk.Config("ours"))], iteration_mode="restor")
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        {"innodb_log_group_home_dir": "/mnt/log"},
+        {"innodb_data_file_path": "ibdata1:12M;/mnt/ibdata2:12M:autoextend"},
+        {"log_bin": "../binlog"},
+    ],
+)
+def test_data_that_an_image_would_lack_are_refused_before_anything_starts(option, tmp_path):
+    ((name, value),) = option.items()
+    server = bk.Server(bk.Config("spread", option))
+    with pytest.raises(StudyError, match="'spread' has data elsewhere: ") as refused:
+        small_study([server], iteration_mode="restore").run(tmp_path / "s")
+    assert f"{name}={value}" in str(refused.value)
+    assert not (tmp_path / "s").exists()
 
 
 def test_a_run_in_another_mode_is_another_run():
@@ -268,6 +286,37 @@ def test_a_disk_that_fills_up_fails_its_server_only(memory, tmp_path, monkeypatc
     assert [dataset.server for dataset in results] == ["roomy"]
     (failed,) = (tmp_path / "failed").glob("*/run.json")
     assert json.loads(failed.read_text())["metrics"] == {}
+
+
+def test_a_disk_that_fills_up_under_a_run_ends_it(memory, tmp_path, monkeypatch):
+    def fill(row):
+        ballast = small / "ballast"
+        if not ballast.exists():
+            with ballast.open("wb") as file:
+                os.posix_fallocate(file.fileno(), 0, shutil.disk_usage(small).free - (4 << 20))
+
+    small = memory / "small"
+    small.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=150m,mode=755", "tmpfs", small], check=True)
+    servers = [
+        bk.Server(TINY.replace("cramped", log_bin="binlog"), directory=small / "server"),
+        bk.Server(TINY.replace("roomy")),
+    ]
+    study = small_study(
+        servers,
+        workloads=[bk.workloads.oltp_update_non_index(rows=200)],
+        transactions=0,
+        duration="4s",
+        iteration_mode="preserve",
+    )
+    try:
+        with monkeypatch.context() as patch:
+            Watch(on_row=fill).install(patch)
+            (failure,) = study.measure(tmp_path)  # the server would wait for ever
+    finally:
+        subprocess.run(["umount", small], check=True)
+    assert "the disk below" in failure.message and "is full" in failure.message
+    assert [dataset.server for dataset in bk.load(tmp_path)] == ["roomy"]
 
 
 def test_room_for_images_is_checked_before_anything_starts(private, tmp_path, monkeypatch):

@@ -46,6 +46,22 @@ def test_server_with_cpus_that_are_not_there_is_refused():
         bk.Server(bk.Config("far"), cpus="4096")
 
 
+def test_replicas_with_cpus_that_are_not_there_or_without_replicas_are_refused():
+    with pytest.raises(ConfigError, match="the replicas of server 'far': cpus '4096'"):
+        bk.Server(bk.Config("far"), replicas=1, replica_cpus="4096")
+    with pytest.raises(ConfigError, match="replica_cpus is given, but replicas=0"):
+        bk.Server(bk.Config("far"), replica_cpus=CPUS[:1])
+
+
+@TWO_CPUS
+def test_replicas_overlap_with_neither_their_primary_nor_the_load():
+    with pytest.raises(ConfigError, match=f"'here' and its replicas .* cpus {CPUS[1]}:"):
+        bk.Server(bk.Config("here"), replicas=1, cpus=CPUS[:2], replica_cpus=[CPUS[1]])
+    server = bk.Server(bk.Config("here"), replicas=1, replica_cpus=[CPUS[1]])
+    with pytest.raises(ConfigError, match="the replicas of server 'here' and the load threads"):
+        small_study([server], load_cpus=[CPUS[1]])
+
+
 @TWO_CPUS
 def test_overlap_is_refused_where_a_study_is_made():
     server = bk.Server(bk.Config("here"), cpus=CPUS[:2])
@@ -93,7 +109,7 @@ def test_server_and_load_run_where_they_were_placed(small_config, tmp_path, monk
 @TWO_CPUS
 def test_server_moved_to_other_cpus_is_another_server(small_config, tmp_path):
     small_study([bk.Server(small_config, cpus=[CPUS[0]])]).run(tmp_path / "s")
-    with pytest.raises(StudyError, match="another configuration, install, version or cpus"):
+    with pytest.raises(StudyError, match="another configuration, install, version, cpus"):
         small_study([bk.Server(small_config, cpus=[CPUS[1]])]).run(tmp_path / "s")
 
 

@@ -1,5 +1,7 @@
 """Studies from properties files: what keys mean, and how mistakes in them are told."""
 
+import os
+
 import pytest
 from studies import connect_to, databases, small_study
 
@@ -154,6 +156,7 @@ def test_extra_arguments_are_options_over_those(study):
         (SYSBENCH.replace("OLTP_RO", "OLTP_R0"), ":3: unknown test 'OLTP_R0': did you mean 'OLTP_"),
         (SYSBENCH.replace("1,4", "1;4"), ":4: taf.threads must be numbers, not '1;4'"),
         (SYSBENCH.replace("taf.threads=1,4", ""), "taf.threads is not set"),
+        (SYSBENCH.replace("sysbench-lua", "null"), "taf.test_suite is not set: write one of"),
         (SYSBENCH.replace("taf.duration=5", ""), "taf.duration is not set"),
         (SYSBENCH.replace("=5", "=5x"), ":5: taf.duration must be a number, not '5x'"),
         (SYSBENCH + "taf.action=generate-reports\n", ":6: unknown action 'generate-reports'"),
@@ -219,6 +222,27 @@ def test_stored_file_makes_the_same_runs_again(tmp_path):
     assert [run.id for run in again.plan()] == [run.id for run in study.plan()]
     assert again.run(tmp_path / "s", progress=False) is not None  # nothing is left to do
     assert len({record.properties["ref"] for record in dataset.records}) == 1
+
+
+def test_stored_file_tells_replicas_and_the_mode(memory, tmp_path):
+    own = Config("r", {"innodb_buffer_pool_size": "32M", "replicate_ignore_table": ["a.b", "c.d"]})
+    tiny = Config("tiny", {"innodb_buffer_pool_size": "32M"})
+    pair = bk.Server(
+        tiny,
+        replicas=1,
+        replica_config=own,
+        attach="image",
+        replica_cpus=[min(os.sched_getaffinity(0))],
+    )
+    study = small_study(
+        [pair], workloads=[bk.workloads.oltp_write_only(rows=100)], iteration_mode="preserve"
+    )
+    (dataset,) = study.run(tmp_path / "s", progress=False)
+    again = rerun(tmp_path / "s", dataset.records[0])
+    assert again.grid == study.grid
+    assert again.servers[0].topology.config.options == own.options
+    assert [run.id for run in again.plan()] == [run.id for run in study.plan()]
+    assert list(memory.iterdir()) == []
 
 
 def test_stored_file_of_a_running_server_holds_no_password(server, tmp_path):

@@ -79,6 +79,12 @@ def test_no_option_file_of_the_system_is_read(server):
     assert command[1] == f"--defaults-file={server.directory / 'server.cnf'}"
 
 
+def test_only_the_servers_user_can_read_its_options(server):
+    options = server.directory / "server.cnf"
+    assert options.stat().st_mode & 0o777 == 0o600
+    assert options.stat().st_uid == (server.directory / "data").stat().st_uid
+
+
 def test_start_of_a_running_server_changes_nothing(server):
     pid = server.pid
     assert server.start() is server

@@ -5,6 +5,7 @@ import os
 import signal
 from pathlib import Path
 
+import numpy as np
 import psutil
 import pytest
 from installs import ALL, find_install
@@ -79,6 +80,13 @@ def test_growth_of_binary_logs_survives_rotation_and_purging():
 def test_contradictions_are_refused_at_once(options, arguments, message):
     with pytest.raises(ConfigError, match=message):
         bk.Server(bk.Config("p", options), **{"replicas": 1, **arguments})
+
+
+def test_data_outside_the_directory_that_is_copied_are_refused():
+    for name, value in {"log_bin": "/mnt/binlog", "innodb_undo_directory": "../undo"}.items():
+        with pytest.raises(ConfigError, match=f"{name}={value}: a replica is made from a copy"):
+            bk.Server(TINY.replace("p", **{name: value}), replicas=1)
+    bk.Server(TINY.replace("p", log_bin="logs/binlog"), replicas=1)
 
 
 def test_topology_makes_another_run():
@@ -172,7 +180,9 @@ def check_access(server, folder, secrets):
 
 def test_two_replicas_have_their_own_options(memory):
     config = bk.Config("other", {"innodb_buffer_pool_size": "48M", "server_id": 50})
-    with bk.Server(TINY, replicas=2, replica_config=config) as server:
+    cpu = min(os.sched_getaffinity(0))
+    with bk.Server(TINY, replicas=2, replica_config=config, replica_cpus=[cpu]) as server:
+        assert [os.sched_getaffinity(each.pid) for each in server.replicas] == [{cpu}] * 2
         server.query("CREATE DATABASE d")
         await_caught_up(server)
         found = [
@@ -197,17 +207,23 @@ def two_study(servers, **changes):
         servers,
         workloads=[WRITES],
         transactions=0,
-        duration="2s",
         iteration_mode="preserve",
         order="sequential",
-        **changes,
+        **{"duration": "2s", **changes},
     )
 
 
 def test_a_study_samples_lag_and_compares(memory, tmp_path):
-    server = bk.Server(TINY, replicas=1, attach="image")
+    config = TINY.replace("tiny", report_password="hunter2")
+    server = bk.Server(config, replicas=1, attach="image")
     study = small_study(
-        [server], workloads=[WRITES], transactions=0, duration="2s", iterations=2, threads=[2]
+        [server],
+        workloads=[WRITES],
+        transactions=0,
+        duration="2s",
+        iterations=2,
+        threads=[2],
+        checks="full",
     )
     results = study.run(tmp_path)
     (dataset,) = results
@@ -219,11 +235,13 @@ def test_a_study_samples_lag_and_compares(memory, tmp_path):
         assert said["attach"] == "image"
         assert said["primary_options"] == {"log_bin": "binlog", "server_id": 1}
         assert said["tables"]["sbtest1"]["rows"] == 200
+        assert record.checks["tables"]["sbtest1"] == said["tables"]["sbtest1"]
         assert said["replicas"][0]["options"]["server_id"] == 2
         assert record.preparation["image"] in ("taken", "found")
         assert record.metrics["replica_lag_max"] >= record.metrics["replica_lag_mean"]
         assert record.metrics["replica_catch_up"] >= 0
         assert record.metrics["binlog_bytes_per_transaction"] > 100
+    assert files_with("hunter2", tmp_path) == []
     assert "Replicas\t1, attached from an image" in results.compare("tps").table("taf").render(
         "text"
     )
@@ -280,6 +298,29 @@ def test_a_broken_replica_fails_its_run_and_the_study_goes_on(
     assert json.loads(failed.read_text())["failure"]["kind"] == kind
     two_study(two, iterations=2).run(tmp_path)
     assert list(memory.iterdir()) == []
+
+
+def test_a_hung_replica_holds_up_neither_rows_nor_what_is_read_of_its_primary(
+    memory, tmp_path, monkeypatch
+):
+    def act(row):
+        rows.append(row)
+        if len(rows) in (1, 4):
+            number = signal.SIGSTOP if len(rows) == 1 else signal.SIGCONT
+            os.kill(servers[0].replicas[0].pid, number)
+
+    def note_and_start(server):
+        servers.append(server)
+        return start(server)
+
+    rows, servers, start = [], [], bk.Server.start
+    monkeypatch.setattr(bk.Server, "start", note_and_start)
+    Watch(on_row=act).install(monkeypatch)
+    attached = bk.Server(TINY.replace("attached"), replicas=1)
+    (dataset,) = two_study([attached], duration="6s").run(tmp_path)
+    lags = dataset.series("replica_lag_s", threads=1)
+    assert lags.shape == (1, 6)
+    assert not np.isnan(lags[0, -1])
 
 
 ATTACHED = """

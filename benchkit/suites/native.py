@@ -8,12 +8,9 @@ database, or somebody else's, for its own.
 import json
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
 
 from benchkit._core import Connection, Driver, Histogram, Program, draw, load
 from benchkit.checks import count_rows
@@ -338,18 +335,14 @@ class NativeRun:
 
     Attributes
     ----------
-    sample : callable or None
-        Called as every interval ends; returns values for columns beside those of the row, the
-        same ones each time. What it raises ends the run.
-    samples : list of dict
-        What it returned.
+    check : callable or None
+        Called as every interval ends; what it raises ends the run.
     """
 
     def __init__(self, run: PlannedRun, on_row: Callable[[Row], None]) -> None:
         self._run = run
         self._on_row = on_row
-        self.sample: Callable[[], Row] | None = None
-        self.samples: list[Row] = []
+        self.check: Callable[[], None] | None = None
         self._log: list[str] = [format_header(time.time())]
         self._driver: Driver | None = None
 
@@ -406,21 +399,6 @@ class NativeRun:
         begin_s = row["time_s"] - row["elapsed_s"]
         for tag, histogram in histograms:
             self._log.append(format_line(tag, begin_s, row["elapsed_s"], histogram))
-        if self.sample is not None:
-            self.samples.append(self.sample())
         self._on_row(row)
-
-
-def add_columns(rows: NDArray[np.void], samples: Sequence[Row]) -> NDArray[np.void]:
-    """Return a table of intervals with what was sampled as each ended; NaN where nothing was."""
-    names = list(samples[0]) if samples else []
-    known = rows.dtype.names or ()
-    fields = [(name, rows.dtype[name]) for name in known] + [(name, "<f8") for name in names]
-    wide = np.zeros(len(rows), fields)
-    for name in known:
-        wide[name] = rows[name]
-    for name in names:
-        values = [sample[name] for sample in samples[: len(rows)]]
-        wide[name] = np.nan
-        wide[name][: len(values)] = values
-    return wide
+        if self.check is not None:
+            self.check()
