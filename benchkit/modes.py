@@ -42,7 +42,7 @@ def choose_mode(asked: IterationMode | None, workload: Workload, private: bool) 
     return "restore" if workload.writes else "restart"
 
 
-def check_mode(asked: object, foreign: list[str]) -> None:
+def check_mode(asked: object, foreign: list[str], existing: list[str]) -> None:
     """Check the mode of a study.
 
     Parameters
@@ -50,6 +50,8 @@ def check_mode(asked: object, foreign: list[str]) -> None:
     asked : str or None
     foreign : list of str
         The names of its servers that are not ours.
+    existing : list of str
+        The databases that its workloads are to use as they are.
 
     Raises
     ------
@@ -64,4 +66,9 @@ def check_mode(asked: object, foreign: list[str]) -> None:
         raise StudyError(
             f"iteration_mode {asked!r} stops and starts servers, but {foreign[0]!r} is not "
             f"benchkit's to stop: use {' or '.join(map(repr, FOREIGN_MODES))}"
+        )
+    if existing and asked == "reset":
+        raise StudyError(
+            f"iteration_mode 'reset' drops and loads, but database {existing[0]!r} is not "
+            "benchkit's to drop: use 'preserve'"
         )

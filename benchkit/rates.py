@@ -16,6 +16,8 @@ from benchkit.workloads.rate import Rate
 
 _AGREEMENT = 0.01
 _TPM_PER_NOPM = (2.25, 2.40)  # 23 transactions, of which 10 x 0.99 new orders commit: 2.32
+_OTHERS_PER_ORDER = 1.3  # of 23 transactions 10 are new orders
+_SIGMAS = 3.0
 _ALWAYS_MOVES = "queries"  # where the server's counters could be read at all
 _SECONDS_PER_MINUTE = 60.0
 _ENOUGH = 1000  # transactions; with fewer, chance alone may look like disagreement
@@ -64,8 +66,10 @@ def doubt_rates(metrics: Mapping[str, float], committed: int) -> list[str]:
             )
     low, high = _TPM_PER_NOPM
     nopm, tpm = metrics.get("nopm", 0.0), metrics.get("tpm", math.nan)
+    chance = _SIGMAS * math.sqrt(_OTHERS_PER_ORDER / committed)  # where the mix is drawn
+    low, high = low * (1 - chance), high * (1 + chance)
     if nopm and not math.isnan(tpm) and not low <= tpm / nopm <= high:
-        doubts.append(f"TPM / NOPM is {tpm / nopm:.3f}, outside {low} to {high}")
+        doubts.append(f"TPM / NOPM is {tpm / nopm:.3f}, outside {low:.2f} to {high:.2f}")
     return doubts
 
 

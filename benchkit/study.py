@@ -141,7 +141,11 @@ class Study:
             seed=_integer("seed", self.seed, 0, 2**63 - 1),
             iteration_mode=self.iteration_mode,
         )
-        check_mode(self.iteration_mode, [s.name for s in grid.setups if not s.private])
+        check_mode(
+            self.iteration_mode,
+            [s.name for s in grid.setups if not s.private],
+            [w.existing for w in grid.workloads if w.existing],
+        )
         load_cpus = read_cpus("load_cpus", self.load_cpus)
         for server in self.servers:
             check_apart(f"server {server.name!r}", server.cpus, "the load threads", load_cpus)

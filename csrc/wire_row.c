@@ -9,6 +9,7 @@
 #include "value.h"
 #include "wire_message.h"
 
+#include <errno.h>
 #include <endian.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -294,10 +295,11 @@ static bool parse_integer(const struct field *field, int64_t *number)
 
     if (!copy_number(text, field))
         return false;
+    errno = 0;
     *number = strtoll(text, &end, 10);
     if (*end == '.')
         end += 1 + strspn(end + 1, "0");
-    return end > text && !*end;
+    return end > text && !*end && errno != ERANGE;
 }
 
 static bool read_integer(const struct wire_column *column, const struct field *field,

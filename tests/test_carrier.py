@@ -82,7 +82,6 @@ def test_workers_that_execute_all_the_time_share_a_thread(scratch, one_thread, s
         (SELECT, Repeat(3, (Let("a", ROW),))),
         (SELECT, Repeat(3, (Choose(((1, (SELECT,)), (2, ()))),))),
         (Repeat(0, (SELECT,)),),
-        (Execute("SELECT 1", keep=(("a", "integer"),)),),
         (InsertRows("INSERT INTO t VALUES", (ROW,)), SELECT),
     ],
 )

@@ -87,13 +87,14 @@ def test_two_studies_do_not_share_a_database(load):
     assert load(order_for()).database != load(order_for(data_id="another")).database
 
 
-def test_fresh_data_are_loaded_each_time(server, load):
-    order = order_for(replace(POINT_SELECT, fresh_data=True))
-    first = load(order)
+def test_data_are_loaded_anew_where_that_is_asked_for(server):
+    order = order_for()
+    first = ensure_loaded(server, order, ignore)
     server.query(f"DELETE FROM {first.database}.sbtest1 WHERE id < 50")
-    second = load(order)
+    second = ensure_loaded(server, order, ignore, anew=True)
     assert not second.reused
     assert second.checksums == first.checksums
+    drop_data(server, order.data_id)
 
 
 def test_tables_of_workers_follow_the_largest_run(server, load):

@@ -86,7 +86,7 @@ def test_what_a_config_renders_is_read_back(place, value):
 def test_groups_are_those_that_the_server_says_it_reads():
     install = find_install()
     usage = subprocess.run(
-        [install.mariadbd, "--no-defaults", "--verbose", "--help"], capture_output=True, text=True
+        [install.server, "--no-defaults", "--verbose", "--help"], capture_output=True, text=True
     ).stdout
     (line,) = [x for x in usage.splitlines() if x.startswith("The following groups are read:")]
     assert set(server_groups("MariaDB", install.version)) == set(line.partition(":")[2].split())

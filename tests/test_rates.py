@@ -78,6 +78,12 @@ def test_agreement_is_not_doubted():
     assert doubt_rates({**GOOD, "nopm_client": 991.0}, 100_000) == []
 
 
+def test_mix_that_chance_draws_is_not_doubted():
+    drawn = {**GOOD, "tpm": 2450.0, "tpm_client": 2450.0}
+    assert doubt_rates(drawn, 2_000) == []
+    assert doubt_rates(drawn, 200_000) == ["TPM / NOPM is 2.450, outside 2.23 to 2.42"]
+
+
 def test_few_transactions_are_not_doubted():
     assert doubt_rates({**GOOD, "nopm_client": 900.0}, 100) == []
 

@@ -243,3 +243,11 @@ def test_results_survive_a_server_that_is_gone_before_the_data_are(small_config,
     with pytest.warns(bk.StudyWarning, match="could not be removed"):
         assert len(study.run(tmp_path)) == 1
     home.rmdir()
+
+
+def test_database_of_somebody_else_is_not_to_be_reset(running):
+    existing = bk.workloads.tprocc(existing="tpcc")
+    with pytest.raises(
+        StudyError, match="database 'tpcc' is not benchkit's to drop: use 'preserve'"
+    ):
+        small_study([running], workloads=[existing], iteration_mode="reset")

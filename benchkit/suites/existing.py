@@ -12,6 +12,7 @@ from benchkit._core import Connection
 from benchkit.consistency import look_at
 from benchkit.errors import RunError
 from benchkit.suites.parts import PARTS
+from benchkit.units import format_count
 from benchkit.workloads import Workload
 from benchkit.workloads.tprocc_conditions import CONDITIONS
 from benchkit.workloads.tprocc_schema import HAMMERDB, LEAST_ROWS, SPEC, TABLES, WITHOUT_INDEX
@@ -120,7 +121,8 @@ def _check_warehouses(admin: Connection, database: str, warehouses: int) -> None
     ((highest,),) = admin.query("SELECT COALESCE(MAX(w_id), 0) FROM warehouse")
     if int(str(highest)) != warehouses:
         raise RunError(
-            f"database {database!r} has {highest} warehouses, not {warehouses}; "
+            f"database {database!r} has {format_count(int(str(highest)), 'warehouse')}, "
+            f"not {warehouses}; "
             f"give warehouses={highest}"
         )
 
@@ -155,7 +157,7 @@ def _check_rows(admin: Connection, database: str, warehouses: int) -> None:
         if int(str(count)) < wanted:
             raise RunError(
                 f"database {database!r} is only partly loaded: table {name} has {count} rows, "
-                f"{warehouses} warehouses have at least {wanted}; build it again"
+                f"with {format_count(warehouses, 'warehouse')} at least {wanted}; build it again"
             )
 
 

@@ -55,6 +55,8 @@ class Load:
         Those that were there from a load that was interrupted; ``seconds`` is for the others.
     row_counts : dict of str to int
         How many rows each table has after the load, as the server counts them.
+    foreign : bool
+        True when somebody else made the database: each run finds it as the one before left it.
     """
 
     database: str
@@ -64,6 +66,7 @@ class Load:
     reused: bool = False
     rows_before: int = 0
     row_counts: dict[str, int] = field(default_factory=dict)
+    foreign: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +195,8 @@ def _use_existing(server: Server, order: LoadOrder) -> Load:
     workload = order.workload
     with server.session() as admin:
         existing.check_schema(admin, workload)
-        return Load(workload.existing, order.rows, 0.0, _checksums(admin, order), reused=True)
+        sums = _checksums(admin, order)
+    return Load(workload.existing, order.rows, 0.0, sums, reused=True, foreign=True)
 
 
 def drop_load(server: Server, order: LoadOrder) -> None:
