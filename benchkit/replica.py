@@ -279,6 +279,7 @@ class ReplicatedInstance(Instance):
     ) -> None:
         super().__init__(launch, directory)
         self._private_port = private_port
+        self._attached = False
         self._attach = spec.attach
         self._port = int(str(launch.options["port"]))
         numbers = range(1, spec.count + 1)
@@ -286,9 +287,8 @@ class ReplicatedInstance(Instance):
 
     @property
     def replicas(self) -> list[Replica]:
-        """The replicas, if they are attached, even if one has died; otherwise none."""
-        attached = any(replica.pid is not None for replica in self._members)
-        return self._members if attached else []
+        """The replicas, if they were attached, even if they have died since; otherwise none."""
+        return self._members if self._attached else []
 
     def start(self) -> str:
         """Start the server and attach the replicas, made anew where needed; return its version."""
@@ -309,6 +309,7 @@ class ReplicatedInstance(Instance):
 
         The server is stopped and started for that.
         """
+        self._attached = False
         for replica in self._members:
             replica.discard()
         super().stop()
@@ -321,11 +322,13 @@ class ReplicatedInstance(Instance):
 
     def drop_replicas(self) -> None:
         """Kill the replicas and remove their data, so that they are made anew."""
+        self._attached = False
         for replica in self._members:
             replica.drop()
 
     def stop(self) -> None:
         """Shut all down, even if one fails to; note if they fit together then."""
+        self._attached = False
         failures = []
         running = self.pid is not None
         members = [replica.stop for replica in self._members]
@@ -342,6 +345,7 @@ class ReplicatedInstance(Instance):
 
     def discard(self) -> None:
         """Kill what runs; remove what does not outlive it."""
+        self._attached = False
         try:
             for replica in self._members:
                 replica.discard()
@@ -363,6 +367,7 @@ class ReplicatedInstance(Instance):
             source = Source(self._port, replication.make_account(session))
         for replica in self._members:
             replica.start(source, copy_of)
+        self._attached = True
 
     def _session(self) -> Connection:
         return Connection(socket=str(self.directory.socket), user="root")

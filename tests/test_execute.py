@@ -180,10 +180,12 @@ def test_server_that_dies_in_a_run_costs_that_run_only(private, tmp_path, folder
 # What is found out before the first run
 
 
-def test_server_that_does_not_start_is_found_out_at_once(private, tmp_path, small_config):
-    broken = bk.Server(small_config.replace("broken", innodb_bufer_pool_size="1G"))
+def test_that_no_server_starts_is_found_out_at_once(tmp_path, small_config):
+    broken = [
+        bk.Server(small_config.replace(name, innodb_bufer_pool_size="1G")) for name in ("a", "b")
+    ]
     with pytest.raises(ServerError, match="innodb_buffer_pool_size"):
-        small_study([private[0], broken], iterations=2).run(tmp_path)
+        small_study(broken, iterations=2).run(tmp_path)
     assert records(tmp_path) == records(tmp_path, "failed") == []
 
 
