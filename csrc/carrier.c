@@ -7,6 +7,7 @@
 #include "clock.h"
 #include "error.h"
 #include "program.h"
+#include "thread.h"
 #include "worker.h"
 
 #include <assert.h>
@@ -145,6 +146,8 @@ void carrier_run(struct carrier *carrier)
 
     add_cpu_time(carrier, -1);
     if (carrier->first + carrier->step < carrier->count) {
+        /* Else each reply would interrupt the server that is about to send others. */
+        thread_be_patient();
         run_several(carrier);
     } else {
         worker_begin(first);

@@ -40,6 +40,14 @@ uint32_t thread_processors(void)
     return (uint32_t)CPU_COUNT(&usable);
 }
 
+void thread_be_patient(void)
+{
+    const struct sched_param parameter = {0};
+
+    if (sched_getscheduler(0) == SCHED_OTHER)
+        sched_setscheduler(0, SCHED_BATCH, &parameter);
+}
+
 void monitor_init(struct monitor *monitor)
 {
     pthread_condattr_t attributes;

@@ -15,6 +15,10 @@ int thread_start(pthread_t *thread, void *(*run)(void *argument), void *argument
 /* How many processors the process may use; at least 1. */
 uint32_t thread_processors(void);
 
+/* Have this thread, when it is woken, wait until the processor is free: what it waits
+ * for adds up meanwhile. Without effect where the system does not allow it. */
+void thread_be_patient(void);
+
 /* What one party may wait for while others change it under `lock`. */
 struct monitor {
     pthread_mutex_t lock;
