@@ -202,6 +202,23 @@ def test_blocked_workers_of_a_stopped_run_are_in_flight(scratch, one_thread):
     assert statement(result, "begin")["executions"] == 8
 
 
+@pytest.mark.parametrize(("threads", "policy"), [(4, os.SCHED_BATCH), (1, os.SCHED_OTHER)])
+def test_thread_of_several_workers_lets_the_server_go_first(scratch, one_thread, threads, policy):
+    workload = make_workload(Execute("SELECT SLEEP(0.01)"))
+    driver = make_driver(workload, scratch.endpoint, threads=threads, interval_s=0.05)
+    seen = []
+
+    def look(row, histograms):
+        tids = {int(tid) for tid in os.listdir("/proc/self/task")} - before
+        seen.extend(os.sched_getscheduler(tid) for tid in tids)
+        driver.stop()
+
+    before = {int(tid) for tid in os.listdir("/proc/self/task")}
+    driver.run(look)
+    assert seen[0] == policy
+    assert os.sched_getscheduler(0) == os.SCHED_OTHER
+
+
 def test_more_workers_than_file_descriptors_fail_the_start(scratch):
     with start_script(FEW_DESCRIPTORS, json.dumps(scratch.endpoint)) as process:
         said = process.stdout.read()
