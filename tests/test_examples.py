@@ -98,7 +98,7 @@ def run_at_tiny_scale(name, folder):
     script = (ROOT / "examples" / name).read_text()
     for pattern, replacement in (
         (r"threads=\[[\d, ]+\]", "threads=[1, 3]"),
-        (r"iterations=\d+", "iterations=1"),
+        (r"iterations=\d+", 'iterations=1, iteration_mode="preserve"'),
         (r'duration="\d+s"', "transactions=12, duration=None"),
         (r'warmup="\d+s"', "warmup=0"),
         (r"\brows=[\d_]+", "rows=200"),
