@@ -31,6 +31,7 @@ def small_study(servers: list[bk.Server], **changes: object) -> bk.Study:
         "duration": None,
         "warmup": 0,
         "transactions": 20,
+        "rest_limit": 0,
         **changes,
     }
     return bk.Study(**arguments)

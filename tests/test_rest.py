@@ -27,7 +27,8 @@ def test_a_busy_server_is_not_at_rest_and_the_limit_counts(server):
 
 
 def test_a_run_says_how_its_server_rested(server, tmp_path):
-    (record,) = small_study([connect_to(server)]).run(tmp_path / "a")["small"].records
+    study = small_study([connect_to(server)], rest_limit="60s")
+    (record,) = study.run(tmp_path / "a")["small"].records
     assert record.preparation["rest"]["settled"]
     study = small_study([connect_to(server)], rest_limit="1ms")
     (record,) = study.run(tmp_path / "b")["small"].records
