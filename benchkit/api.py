@@ -16,7 +16,6 @@ from benchkit import plan as planning
 from benchkit import study as measuring
 from benchkit.archive import unpack_server
 from benchkit.errors import StudyWarning
-from benchkit.execute import describe_failures
 from benchkit.fetch import get_server
 from benchkit.importers.reading import FAMILIES, Order, Paths, import_files
 from benchkit.results import Results, load
@@ -144,6 +143,8 @@ class Study(measuring.Study):  # noqa: D101 - inherited
         """
         failures = self.measure(path, progress=progress)
         if failures:
+            from benchkit.execute import describe_failures
+
             warnings.warn(describe_failures(failures), StudyWarning, stacklevel=2)
         return load(path)
 

@@ -10,12 +10,11 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from benchkit.checks import Checks
 from benchkit.conditions import Conditions
 from benchkit.errors import StudyError, unknown_name
-from benchkit.execute import Failure, Hosting, execute
 from benchkit.home import find_home, new_data_id, remove_home, server_folder
 from benchkit.modes import IterationMode, check_mode
 from benchkit.placement import check_apart, format_cpus, read_cpus
@@ -26,6 +25,9 @@ from benchkit.store import StudyFolder
 from benchkit.units import parse_duration
 from benchkit.version import get_version
 from benchkit.workloads import Workload
+
+if TYPE_CHECKING:
+    from benchkit.execute import Failure, Hosting
 
 _LOADER_THREADS_MAX = 8
 _LONGEST_S = 1e9
@@ -165,7 +167,7 @@ class Study:
         """Return the runs in their order, with an estimate of the time; nothing runs."""
         return make_plan(self.name, self.grid)
 
-    def measure(self, path: str | os.PathLike[str], *, progress: bool = True) -> list[Failure]:
+    def measure(self, path: str | os.PathLike[str], *, progress: bool = True) -> "list[Failure]":
         """Execute the runs that the folder does not hold yet, and store each as it ends.
 
         Parameters
@@ -212,6 +214,8 @@ class Study:
                     with suppress(OSError):  # somebody else's file in it
                         folder.path.rmdir()
 
+            from benchkit.execute import execute  # much, and for measuring only
+
             return execute(plan, hosting, folder, stored, progress=progress, undo=undo)
 
     def describe(self) -> dict[str, Any]:
@@ -253,7 +257,9 @@ class Study:
             return folder
         return StudyFolder.create(path, self.describe())
 
-    def _place(self, data_id: str) -> Hosting:
+    def _place(self, data_id: str) -> "Hosting":
+        from benchkit.execute import Hosting
+
         home = find_home(data_id)
         placed = {
             setup.name: server.placed(server_folder(home, setup))
