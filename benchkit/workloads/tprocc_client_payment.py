@@ -124,28 +124,27 @@ _SUM = "c_balance = CAST(? AS DECIMAL(12,2)) + ?"
 _PAID = "CONCAT(?, ' ', ?, ' ', ?, ' ', ?, ' ', ?, ' ', FORMAT(?, 2), ?, ?, ' ', ?)"
 _PAID_SOURCES: tuple[Source, ...] = (*_IDS, "amount", timestamp(), "w_name", "d_name")
 
-_HAMMERDB_CREDIT: tuple[Step, ...] = (
-    If(
-        "credit",
-        "==",
-        constant("BC"),
-        (
-            _READ_DATA,
-            Execute(
-                f"UPDATE customer SET {_SUM}, "
-                f"c_data = SUBSTR(CONCAT({_PAID}, ?), 1, 500 - LENGTH({_PAID})) WHERE {BY_ID}",
-                ("balance", "amount", *_PAID_SOURCES, "c_data", *_PAID_SOURCES, *_PAYER),
-                name="update_customer_data",
-            ),
-        ),
-        (
-            Execute(
-                f"UPDATE customer SET {_SUM} WHERE {BY_ID}",
-                ("balance", "amount", *_PAYER),
-                name="update_customer",
-            ),
-        ),
-    ),
+
+def _charge(
+    changes: str, sources: tuple[Source, ...], data: str, data_sources: tuple[Source, ...]
+) -> tuple[Step, ...]:
+    """Return the steps that change a customer; one of bad credit has the payment noted too."""
+    noting = Execute(
+        f"UPDATE customer SET {changes}, c_data = {data} WHERE {BY_ID}",
+        (*sources, *data_sources, *_PAYER),
+        name="update_customer_data",
+    )
+    paying = Execute(
+        f"UPDATE customer SET {changes} WHERE {BY_ID}", (*sources, *_PAYER), name="update_customer"
+    )
+    return (If("credit", "==", constant("BC"), (_READ_DATA, noting), (paying,)),)
+
+
+_HAMMERDB_CREDIT = _charge(
+    _SUM,
+    ("balance", "amount"),
+    f"SUBSTR(CONCAT({_PAID}, ?), 1, 500 - LENGTH({_PAID}))",
+    (*_PAID_SOURCES, "c_data", *_PAID_SOURCES),
 )
 
 _HAMMERDB_CUSTOMER: tuple[Step, ...] = (
@@ -182,27 +181,11 @@ _PAY_OFF = (
 )
 _SPEC_PAID = "CONCAT(?, ' ', ?, ' ', ?, ' ', ?, ' ', ?, ' ', CAST(? / 100 AS DECIMAL(6,2)), ' ', ?)"
 
-_SPEC_CREDIT: tuple[Step, ...] = (
-    If(
-        "credit",
-        "==",
-        constant("BC"),
-        (
-            _READ_DATA,
-            Execute(
-                f"UPDATE customer SET {_PAY_OFF}, c_data = LEFT({_SPEC_PAID}, 500) WHERE {BY_ID}",
-                ("amount", "amount", *_IDS, "amount", "c_data", *_PAYER),
-                name="update_customer_data",
-            ),
-        ),
-        (
-            Execute(
-                f"UPDATE customer SET {_PAY_OFF} WHERE {BY_ID}",
-                ("amount", "amount", *_PAYER),
-                name="update_customer",
-            ),
-        ),
-    ),
+_SPEC_CREDIT = _charge(
+    _PAY_OFF,
+    ("amount", "amount"),
+    f"LEFT({_SPEC_PAID}, 500)",
+    (*_IDS, "amount", "c_data"),
 )
 
 _SPEC_CUSTOMER: tuple[Step, ...] = (
