@@ -46,11 +46,13 @@ class Image:
     path : Path
     files : dict of str to [size, CRC-32]
         By path below `path`.
+    seen : dict of str to tuple
+        How the kernel describes each file whose contents we know to be right.
     """
 
     path: Path
     files: Mapping[str, list[int]]
-    _seen: dict[str, _Seen] = field(default_factory=dict)
+    seen: dict[str, _Seen] = field(default_factory=dict)
 
     def restore(self, parts: Mapping[str, Path]) -> float:
         """Replace data directories by those of the image; return the seconds it took.
@@ -96,9 +98,9 @@ class Image:
 
     def _check_file(self, name: str, path: Path) -> None:
         seen = _seen(path)
-        if self._seen.get(name) != seen and _summarise(path) != self.files[name]:
+        if self.seen.get(name) != seen and _summarise(path) != self.files[name]:
             raise RunError(_changed(self.path, name, "changed"))
-        self._seen[name] = seen
+        self.seen[name] = seen
 
 
 def take_image(path: Path, parts: Mapping[str, Path]) -> Image:
@@ -129,7 +131,7 @@ def take_image(path: Path, parts: Mapping[str, Path]) -> Image:
         image = Image(path, {name: _summarise(new / name) for name in names})
         (new / _MANIFEST).write_text(json.dumps({"files": image.files}))
         new.rename(path)
-        image._seen |= {name: _seen(path / name) for name in names}  # noqa: SLF001 - its maker
+        image.seen |= {name: _seen(path / name) for name in names}
     return image
 
 
