@@ -101,7 +101,7 @@ class Attempt:
         """Return the files of the run beside those that every run has."""
         files = {}
         table = self.monitored()
-        if table is not None:
+        if table is not None and table.dtype.names:
             files[MONITOR_FILE] = array_bytes(table)
         if self.watchers.profile is not None and self.watchers.profile.folded:
             files[PROFILE_FILE] = self.watchers.profile.folded.encode()

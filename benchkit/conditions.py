@@ -85,13 +85,14 @@ def surrounded(conditions: Conditions, run: Watched, watchers: Watchers) -> Iter
         problem = drop_page_cache()
         watchers.notes.extend([problem] if problem else [])
     with ExitStack() as stack:
-        if conditions.monitor:
-            watchers.monitor = stack.enter_context(Monitor(run))
+        monitor = Monitor(run, counters=conditions.monitor)
+        watchers.monitor = stack.enter_context(monitor)
         if conditions.profile:
             watchers.profile = stack.enter_context(
                 Profile(run.server.pid, run.timing, run.start_ns)
             )
         with placed_on(conditions.load_cpus):
             yield
+    watchers.notes += monitor.notes
     if watchers.profile is not None and watchers.profile.problem:
         watchers.notes.append(watchers.profile.problem)

@@ -8,7 +8,6 @@ server that does not answer any more holds up neither the run nor Ctrl-C. From w
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
 from types import TracebackType
@@ -76,12 +75,27 @@ class Watched:
 
 
 class Monitor:
-    """Reads a server and its machine while a run goes on; a context manager around the run."""
+    """Reads a server and its machine while a run goes on; a context manager around the run.
 
-    def __init__(self, watched: Watched) -> None:
+    Parameters
+    ----------
+    watched : Watched
+    counters : bool
+        Read the server's status and the host; without, the sources only, which find what would
+        spoil the run.
+
+    Attributes
+    ----------
+    notes : list of str
+        What could not be read.
+    """
+
+    def __init__(self, watched: Watched, *, counters: bool = True) -> None:
         pid = watched.server.pid
         pids = {} if pid is None else {"server": pid}
+        self.notes: list[str] = []
         self._watched = watched
+        self._counters = counters
         self._host = Host({"client": os.getpid(), **pids})
         self._admin: Connection | None = None
         self._thread = threading.Thread(target=self._read_on, name="monitor", daemon=True)
@@ -91,8 +105,11 @@ class Monitor:
         self._problem: RunError | None = None
 
     def __enter__(self) -> Self:
-        with suppress(DatabaseError, ServerError):
-            self._admin = self._watched.server.session(self._watched.database)
+        if self._counters:
+            try:
+                self._admin = self._watched.server.session(self._watched.database)
+            except (DatabaseError, ServerError) as error:
+                self.notes.append(f"the server's counters were not read: {error}")
         self._thread.start()
         return self
 
@@ -164,13 +181,15 @@ class Monitor:
 
     def _read(self, start_ns: int) -> _Reading:
         before_s = since_s(start_ns)
-        values = self._host.read()
+        values = self._host.read() if self._counters else {}
         if self._admin is not None:
             try:
                 values |= read_status(self._admin)
                 values |= read_numbers(self._admin, self._watched.queries)
-            except DatabaseError:  # it is the run's business to say that the server is gone
+            except DatabaseError as error:
+                self._admin.close()
                 self._admin = None
+                self.notes.append(f"the server's counters were not read to the end: {error}")
         for source in self._sources[:]:
             values |= self._ask(source)
         return _Reading((before_s + since_s(start_ns)) / 2, values)
@@ -180,8 +199,8 @@ class Monitor:
             return source.read()
         except RunError as error:
             self._problem = error
-        except (DatabaseError, ServerError):  # as above
-            pass
+        except (DatabaseError, ServerError) as error:
+            self.notes.append(f"what was read beside the run is not whole: {error}")
         self._sources.remove(source)
         source.close()
         return {}

@@ -4,7 +4,7 @@ import os
 import signal
 import threading
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
@@ -12,10 +12,11 @@ from studies import Watch, connect_to, small_study
 
 import benchkit as bk
 from benchkit.counters import is_level
-from benchkit.errors import MetricError, RunError, StudyWarning
+from benchkit.errors import DatabaseError, MetricError, RunError, StudyWarning
 from benchkit.monitor import Monitor, Watched
 from benchkit.plan import Timing
 from benchkit.stored import MONITOR_FILE
+from benchkit.workloads.rate import Rate
 
 WRITING = bk.workloads.oltp_update_non_index(rows=500)
 
@@ -212,3 +213,27 @@ def test_no_reading_at_all_gives_rows_without_fields():
 )
 def test_levels_are_told_from_counters(name, level):
     assert is_level(name) is level
+
+
+def test_counters_that_could_not_be_read_are_said(server, monkeypatch):
+    def refuse(self, database=None):
+        raise DatabaseError("too many connections", 1040, "08004")
+
+    monkeypatch.setattr(bk.Server, "session", refuse)
+    with Monitor(Watched(server, Timing(0.0, 1.0, 0), lambda: 1, "none")) as monitor:
+        pass
+    assert monitor.notes == ["the server's counters were not read: too many connections"]
+
+
+def test_query_that_fails_ends_the_counters_and_is_said(server, tmp_path):
+    wrong = replace(WRITING, rates=(Rate("nopm", ("x",), ("y",), queries=(("x", "SELECT y"),)),))
+    study = small_study([connect_to(server)], workloads=[wrong], transactions=0, duration="1.5s")
+    (record,) = study.run(tmp_path / "s")["small"].records
+    assert any("counters were not read to the end" in text for text in record.warnings)
+
+
+def test_run_without_monitor_has_no_counters(server, tmp_path):
+    study = small_study([connect_to(server)], monitor=False, transactions=0, duration="1s")
+    (record,) = study.run(tmp_path / "s")["small"].records
+    assert MONITOR_FILE not in record.files
+    assert "fsyncs_per_transaction" not in record.metrics
