@@ -72,8 +72,8 @@ class Study:
     loader_threads : int, optional
         Connections that load tables; by default one for each CPU, at most 8.
     monitor : bool
-        Read the server's status, the lag of its replicas and the host's counters about once a
-        second, for ``ds.series`` and the costs per transaction.
+        Read the server's status and the host's counters about once a second, for ``ds.series``,
+        the costs per transaction, and the server's count of `nopm` and `tpm`.
     profile : {"perf"}, optional
         Sample the server's process during the measurement; a run's ``profile()`` has the
         folded stacks. Where perf is absent or forbidden the runs carry a warning.
