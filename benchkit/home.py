@@ -5,7 +5,7 @@
 
 Not in the study's folder, which may lie where the user that servers run as cannot go; and found
 by an id that ``study.json`` keeps, so that a folder may be moved. A home goes away when its
-study is complete, or when the next study begins after its folder was removed.
+study is complete, or when the next study begins after its folder was removed or replaced.
 """
 
 import fcntl
@@ -50,7 +50,9 @@ def make_home(home: Path, study: Path) -> None:
     with told_as_server_error(home):
         home.mkdir(exist_ok=True)
         home.chmod(0o755)  # whatever the umask: the server's user must get through
-        (home / _OWNER).write_text(f"{study.resolve()}\n")
+        owner, unfinished = home / _OWNER, home / f".{_OWNER}-{os.getpid()}"
+        unfinished.write_bytes(os.fsencode(study.resolve()) + b"\n")
+        unfinished.replace(owner)  # at once: without its study a home would be abandoned
 
 
 def remove_home(home: Path) -> None:
@@ -62,8 +64,8 @@ def remove_abandoned(base: Path) -> None:
     """Remove the homes of studies whose folders are gone, unless a server runs there."""
     for owner in base.glob(f"{_PREFIX}*/{_OWNER}"):
         with suppress(OSError):  # another process removes it as well
-            study = Path(owner.read_text().rstrip("\n"))
-            if not (study / "study.json").exists() and not _is_used(owner.parent):
+            study = Path(os.fsdecode(owner.read_bytes().rstrip(b"\n")))
+            if not _belongs(owner.parent, study) and not _is_used(owner.parent):
                 remove_home(owner.parent)
 
 
@@ -71,6 +73,14 @@ def server_folder(home: Path, setup: Setup) -> Path:
     """Return a server's directory: readable, and different for different setups."""
     readable = re.sub(r"[^A-Za-z0-9._-]+", "-", setup.name).strip("-.")[:40]
     return home / f"{readable or 'server'}-{hashlib.sha256(repr(setup).encode()).hexdigest()[:8]}"
+
+
+def _belongs(home: Path, study: Path) -> bool:
+    """Tell whether a study's folder is there, and not another's of the same name."""
+    with suppress(FileNotFoundError, NotADirectoryError):
+        data_id = os.fsencode(home.name.removeprefix(_PREFIX))
+        return data_id in (study / "study.json").read_bytes()
+    return False
 
 
 def _is_used(home: Path) -> bool:

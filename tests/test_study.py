@@ -10,7 +10,7 @@ from studies import POINT_SELECT, connect_to, databases, files_below, small_stud
 
 import benchkit as bk
 from benchkit.errors import StoreError, StudyError
-from benchkit.home import find_home
+from benchkit.home import find_home, make_home, remove_abandoned
 from benchkit.store import StudyFolder
 
 OTHER_ROWS = bk.workloads.oltp_point_select(rows=300)
@@ -105,6 +105,27 @@ def test_two_studies_run_at_once_on_one_server(running, tmp_path):
         worker.join()
     results = bk.load([tmp_path / "one", tmp_path / "two"])
     assert [dataset.array("committed").tolist() for dataset in results] == [[[2000]]] * 2
+
+
+def test_home_that_is_just_made_is_not_taken_for_abandoned(tmp_path):
+    study, home = tmp_path / "study", tmp_path / "study-0123456789ab"
+    study.mkdir()
+    (study / "study.json").write_text('{"data_id": "0123456789ab"}')
+    make_home(home, study)
+    over = threading.Event()
+
+    def make():
+        while not over.is_set():
+            make_home(home, study)
+
+    maker = threading.Thread(target=make)
+    maker.start()
+    (home / "data").mkdir()
+    for _ in range(500):
+        remove_abandoned(tmp_path)
+    over.set()
+    maker.join()
+    assert (home / "data").exists()
 
 
 # Growing
@@ -226,12 +247,16 @@ def test_two_processes_do_not_work_in_one_folder(running, tmp_path):
     assert study_json(tmp_path) == before
 
 
-def test_data_of_a_study_whose_folder_is_gone_go_with_the_next(running, tmp_path, data_base):
-    home = data_base / "study-abandoned"
-    home.mkdir()
-    (home / "study").write_text(f"{tmp_path / 'gone'}\n")
+@pytest.mark.parametrize("folder", ["gone", "s", "damaged"])
+def test_data_of_a_study_whose_folder_is_not_its_own_go_with_the_next(
+    running, tmp_path, data_base, folder
+):
+    """Its folder is gone, or holds the next study, or what is no study any more."""
+    (tmp_path / "damaged").mkdir()
+    (tmp_path / "damaged" / "study.json").write_bytes(b"\xff\xfe")
+    make_home(data_base / "study-0123456789ab", tmp_path / folder)
     small_study([running]).run(tmp_path / "s")
-    assert not home.exists()
+    assert not (data_base / "study-0123456789ab").exists()
 
 
 def test_results_survive_a_server_that_is_gone_before_the_data_are(small_config, tmp_path):
