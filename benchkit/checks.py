@@ -108,7 +108,7 @@ class Setups:
     """What was loaded for each workload of a study, to be compared with what is loaded next."""
 
     def __init__(self) -> None:
-        self._first: dict[tuple[str, str], Setup] = {}
+        self._first: dict[tuple[str, str, str], Setup] = {}
 
     @classmethod
     def of(cls, records: Iterable[RunRecord]) -> "Setups":
@@ -124,15 +124,17 @@ class Setups:
     def compare(self, fingerprint: str, setup: Setup) -> list[str]:
         """Say which tables of a workload do not hold what they hold elsewhere in the study.
 
-        The first load is the measure; of each product its own, because MariaDB and MySQL have
-        different checksums of the same data, and only their rows can be compared. What nobody
+        The first load is the measure; of each product and character set its own, because
+        checksums are of the bytes that are kept: the same data have others in MariaDB than in
+        MySQL, and in utf8mb4 than in latin1. Then only the rows can be compared. What nobody
         loaded for the study is left out.
         """
         if setup.load.get("foreign"):
             return []
-        first = self._first.setdefault((fingerprint, setup.product), setup)
+        kept_as = str(setup.load.get("character_sets"))
+        first = self._first.setdefault((fingerprint, setup.product, kept_as), setup)
         found = list(_differing(setup, first, "checksums", "checksum"))
-        for (other, _), each in self._first.items():
+        for (other, *_), each in self._first.items():
             if other == fingerprint:
                 found += _differing(setup, each, "row_counts", "rows")
         return list(dict.fromkeys(found))

@@ -7,6 +7,7 @@ import benchkit as bk
 from benchkit.checks import Setup, Setups
 from benchkit.errors import StudyError
 from benchkit.suites import native
+from benchkit.verify import verify_study
 
 READING = bk.workloads.oltp_point_select(rows=200)
 WRITING = bk.workloads.oltp_insert(rows=200)
@@ -107,6 +108,22 @@ def test_sums_of_two_products_are_not_compared_but_rows_are():
         "table t was not loaded with the data it has on server 'a': rows 4 on 'd', 5 there",
         "table t was not loaded with the data it has on server 'b': rows 4 on 'd', 5 there",
     ]
+
+
+def test_sums_of_texts_in_two_character_sets_are_not_compared(memory, tmp_path):
+    small = bk.Config("small", {"innodb_buffer_pool_size": "32M"})
+    sets = ("latin1", "utf8mb4", "latin1")  # 11.6 has another default than those before
+    configs = [
+        small.replace(f"{number}-{name}", character_set_server=name)
+        for number, name in enumerate(sets)
+    ]
+    results = small_study([bk.Server(config) for config in configs]).run(tmp_path / "s")
+    records = [record for dataset in results for record in dataset.records]
+    assert [record.load["character_sets"] for record in records] == list(sets)
+    first, other, same = (record.load["checksums"]["sbtest1"] for record in records)
+    assert other != first == same
+    assert not [text for record in records for text in record.warnings if "not loaded" in text]
+    assert verify_study(tmp_path / "s").problems == ()
 
 
 def test_database_of_somebody_else_may_change_from_run_to_run():

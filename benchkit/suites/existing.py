@@ -35,6 +35,16 @@ def table_names(admin: Connection, database: str) -> list[str]:
     return [str(name) for (name,) in rows]
 
 
+def character_sets(admin: Connection, database: str, tables: Iterable[str]) -> str:
+    """Return the character sets that columns of some tables are kept in, apart by commas."""
+    listed = ", ".join(f"'{name}'" for name in tables)
+    rows = admin.query(
+        "SELECT DISTINCT character_set_name FROM information_schema.columns WHERE table_schema = "
+        f"'{database}' AND table_name IN ({listed or 'NULL'}) AND character_set_name IS NOT NULL"
+    )
+    return ",".join(sorted(str(name) for (name,) in rows))
+
+
 def is_tprocc(tables: Iterable[str]) -> bool:
     """Tell whether these are TPROC-C's tables, made by HammerDB or whoever."""
     return set(TABLES) <= {name.lower() for name in tables}
@@ -67,7 +77,9 @@ def flavour_of(workload: Workload) -> str:
 
 
 def procedure_names(workload: Workload) -> list[str]:
-    """Return the names of the procedures that a workload calls."""
+    """Return the names of the procedures that a workload calls, not of those it only makes."""
+    if not dict(workload.parameters).get("procedures", True):
+        return []
     found = (_PROCEDURE.match(sql) for sql in workload.routines)
     return [match[1] for match in found if match]
 

@@ -57,6 +57,8 @@ class Load:
         How many rows each table has after the load, as the server counts them.
     foreign : bool
         True when somebody else made the database: each run finds it as the one before left it.
+    character_sets : str
+        Those of the tables, without which checksums say nothing.
     """
 
     database: str
@@ -67,6 +69,7 @@ class Load:
     rows_before: int = 0
     row_counts: dict[str, int] = field(default_factory=dict)
     foreign: bool = False
+    character_sets: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +188,11 @@ def ensure_loaded(
         require(look_at(admin, order.workload.conditions, "load"), "after the load")
         sums = _checksums(admin, order)
         loaded = Load(database, rows, seconds, sums, rows_before=before.lines)
-        loaded = replace(loaded, row_counts=count_rows(admin, loaded.checksums))
+        loaded = replace(
+            loaded,
+            row_counts=count_rows(admin, loaded.checksums),
+            character_sets=existing.character_sets(admin, database, sums),
+        )
         _write_marker(admin, order.key, loaded)
     return loaded
 
