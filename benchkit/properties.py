@@ -107,11 +107,21 @@ def read_properties(path: str | os.PathLike[str]) -> PropertiesFile:
     """
     file = Path(path)
     try:
-        text = file.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise StudyError(f"cannot read the properties file {file}: {reason}") from error
-    return parse_properties(text, file)
+        content = file.read_bytes()
+    except OSError as error:
+        raise StudyError(f"cannot read the properties file {file}: {error.strerror}") from error
+    if b"\0" in content:
+        raise StudyError(f"cannot read the properties file {file}: it is not UTF-8 text")
+    return parse_properties(_decode(content), file)
+
+
+def _decode(content: bytes) -> str:
+    """Return the text, with any line ends; the framework takes bytes as they are."""
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = content.decode("latin-1")
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def parse_properties(text: str, path: Path) -> PropertiesFile:

@@ -52,6 +52,8 @@ _SYSBENCH_TESTS: dict[str, tuple[str, dict[str, Any]]] = {
     "insert": ("oltp_insert", {}),
     "oltp_insert_into": ("oltp_insert", {}),
     "random-points": ("select_random_points", {}),
+    "tpcb_key": ("tpcb", {"updates": "key"}),
+    "tpcb_no_key": ("tpcb", {"updates": "no_key"}),
     **{
         f"select_{kind}_ranges": (
             "oltp_read_only",
@@ -61,6 +63,9 @@ _SYSBENCH_TESTS: dict[str, tuple[str, dict[str, Any]]] = {
     },
 }
 """TAF's tests, and the workload and options that do the same."""
+
+_TPCB_OPTIONS = {"tables": "branches", "rows": "accounts"}
+"""Options that say how large the tables are, and what TPC-B has for them: as many accounts."""
 
 _MINUTE_S = 60.0
 _UNIT_S = {SYSBENCH: 1.0, TPROCC: _MINUTE_S, SUITE: 1.0}
@@ -160,7 +165,11 @@ class _Keys:
         return {k.removeprefix(prefix): v for k, v in self._values.items() if k.startswith(prefix)}
 
     def left(self) -> Iterator[str]:
-        """Yield what the keys of other suites say, which this study is not about."""
+        """Yield what is not looked at: what is set again, and the keys of other suites."""
+        for each in self.file.lines:
+            line = self.file.line_of(each.key)
+            if line != each.line:
+                yield f"{each.key} (line {each.line}; line {line} sets it again)"
         prefixes = {SYSBENCH: "sysbench_lua.", TPROCC: "hammerdb_tprocc."}
         others = [p for suite, p in prefixes.items() if suite != self.suite]
         keys = [key for key in self._values if key.startswith(tuple(others))]
@@ -303,7 +312,9 @@ def _sysbench(keys: _Keys, test: str) -> Workload:
         raise keys.error("taf.tests", unknown_name("test", test, known))
     workload, fixed = _SYSBENCH_TESTS[name]
     offered = {option.name for option in workloads.factory(workload).options}
-    given = {k: v for k, v in _options(keys).items() if k in offered and fixed.get(k) != 0}
+    renamed = _TPCB_OPTIONS if workload == "tpcb" else {}
+    options = {renamed.get(name, name): value for name, value in _options(keys).items()}
+    given = {k: v for k, v in options.items() if k in offered and fixed.get(k) != 0}
     return workloads.find(workload, **{**fixed, **given})
 
 
@@ -353,7 +364,7 @@ def _settings(keys: _Keys) -> dict[str, Any]:
     return {
         "name": keys.text("benchkit.study") or keys.file.path.stem,
         "threads": counts,
-        "iterations": keys.number("taf.iterations") or 1,
+        "iterations": 1 if (iterations := keys.number("taf.iterations")) is None else iterations,
         **made,
     }
 

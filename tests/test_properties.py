@@ -89,6 +89,15 @@ def test_file_that_cannot_be_read_is_an_error(tmp_path):
         read_properties(tmp_path / "binary")
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_any_line_end_and_bytes_of_old_comments_are_read(tmp_path, end):
+    path = tmp_path / "x.properties"
+    path.write_bytes(
+        f"# caf\xe9{end}taf.comments=na\xefve{end}taf.threads=4{end}".encode("latin-1")
+    )
+    assert read_properties(path).values == {"taf.comments": "na\xefve", "taf.threads": "4"}
+
+
 def test_what_is_written_is_read_back_but_for_passwords():
     values = {"taf.a": "1", "taf.n": None, "taf.db_user_pass": "hunter2", "taf.c": "a = b"}
     text = format_properties(["about"], "[mariadbd]\nx = 1\n", values)

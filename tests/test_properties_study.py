@@ -3,6 +3,7 @@
 import os
 
 import pytest
+from installs import MYSQL_9_7, find_install
 from studies import connect_to, databases, small_study
 
 import benchkit as bk
@@ -177,11 +178,27 @@ def test_mistake_is_told_with_its_line(study, text, message):
         (SYSBENCH + "sysbench_lua.number_of_rows=many\n", WorkloadError, "many"),
         (SYSBENCH + "[db_config_start]\n[mysqld]\n= 1\n[db_config_end]\n", ConfigError, ":8: "),
         (SYSBENCH.replace("1,4", "0"), StudyError, "threads must be an integer from 1"),
+        (SYSBENCH + "taf.iterations=0\n", StudyError, "iterations must be an integer from 1"),
     ],
 )
 def test_what_a_value_may_be_is_said_by_whom_it_is_for(study, text, error, message):
     with pytest.raises(error, match=message):
         study(text)
+
+
+def test_tests_of_tpcb_are_its_two_shapes(study):
+    tests = SYSBENCH.replace("OLTP_RO", "TPCB_KEY,TPCB_NO_KEY")
+    made = study(tests + "sysbench_lua.number_of_tables=2\nsysbench_lua.number_of_rows=500\n")
+    assert made.grid.workloads == tuple(
+        bk.workloads.tpcb(branches=2, accounts=500, updates=updates)
+        for updates in ("key", "no_key")
+    )
+
+
+def test_key_that_is_set_again_is_named(study):
+    with pytest.warns(StudyWarning, match=r"taf.duration \(line 5; line 6 sets it again\)"):
+        made = study(SYSBENCH + "taf.duration=6\n")
+    assert made.grid.timing.duration_s == 6.0
 
 
 def test_keys_without_effect_are_named_with_the_reason(study):
@@ -222,6 +239,18 @@ def test_stored_file_makes_the_same_runs_again(tmp_path):
     assert [run.id for run in again.plan()] == [run.id for run in study.plan()]
     assert again.run(tmp_path / "s", progress=False) is not None  # nothing is left to do
     assert len({record.properties["ref"] for record in dataset.records}) == 1
+
+
+def test_stored_file_keeps_the_options_of_mysql(tmp_path):
+    install = find_install(MYSQL_9_7)
+    options = {"innodb_buffer_pool_size": "64M", "skip_log_bin": None}
+    study = small_study([bk.Server(Config("my", options), install=install)])
+    (dataset,) = study.run(tmp_path / "s", progress=False)
+    again = rerun(tmp_path / "s", dataset.records[0])
+    assert again.servers[0].config == study.servers[0].config
+    assert [run.id for run in again.plan()] == [run.id for run in study.plan()]
+    stored = Config.from_file(tmp_path / "s" / dataset.records[0].config_ref, product="MySQL")
+    assert stored.options == study.servers[0].config.options
 
 
 def test_stored_file_tells_replicas_and_the_mode(memory, tmp_path):
