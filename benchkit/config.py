@@ -240,14 +240,17 @@ class Config:
         return self._name, self.render()
 
 
-def render_options(options: Mapping[str, Value], section: str = "mariadbd") -> str:
-    """Return options, by normalised name, as an option file with one section."""
+def render_options(options: Mapping[str, Value]) -> str:
+    """Return options, by normalised name, as an option file.
+
+    Its one section is one that servers of all products read.
+    """
     lines = [
         name if value is None else f"{name} = {_value_text(name, value)}"
         for name, values in options.items()
         for value in (values if isinstance(values, tuple) else (values,))
     ]
-    return "\n".join([f"[{section}]", *lines, ""])
+    return "\n".join(["[mysqld]", *lines, ""])
 
 
 def config_from_options(file: OptionFile, name: str, provenance: Provenance) -> Config:
@@ -290,8 +293,12 @@ def private_options(config: Config, port: int | None) -> dict[str, Value]:
     Raises
     ------
     ConfigError
-        When a script, or a study file, sets an option that benchkit must own.
+        When a script, or a study file, sets an option that benchkit must own; when there is no
+        such port.
     """
+    is_port = port is None or (type(port) is int and 0 < port < 1 << 16)
+    if not is_port:
+        raise ConfigError(f"port must be an integer from 1 to 65535, not {port!r}")
     for name in config.options:
         if name in RESERVED and name not in _from_file(config):
             raise ConfigError(

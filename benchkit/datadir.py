@@ -149,11 +149,10 @@ class ServerDirectory:
     def write_options(self, name: str, options: Mapping[str, Value]) -> Path:
         """Write an option file that the server can read; return its path.
 
-        Its section is one that servers of all products read. No other user may read it, as an
-        option may be a password.
+        No other user may read it, as an option may be a password.
         """
         path = self.path / name
-        text = render_options(options, "mysqld")
+        text = render_options(options)
         path.unlink(missing_ok=True)
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
             give(path, self.account)

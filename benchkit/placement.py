@@ -36,7 +36,7 @@ def read_cpus(owner: str, cpus: str | Iterable[int] | None) -> Cpus:
     """
     if cpus is None:
         return ()
-    numbers = _parse(owner, cpus) if isinstance(cpus, str) else set(cpus)
+    numbers = _parse(owner, cpus) if isinstance(cpus, str) else _numbers(owner, cpus)
     allowed = os.sched_getaffinity(0)
     if not numbers or not numbers <= allowed:
         raise ConfigError(
@@ -90,10 +90,21 @@ def drop_page_cache() -> str | None:
     return None
 
 
+def _numbers(owner: str, cpus: Iterable[int]) -> set[int]:
+    numbers = list(cpus) if isinstance(cpus, Iterable) else [None]
+    if not all(isinstance(cpu, int) and not isinstance(cpu, bool) for cpu in numbers):
+        raise _no_list(owner, cpus)
+    return set(numbers)
+
+
+def _no_list(owner: str, cpus: object) -> ConfigError:
+    return ConfigError(f"{owner}: cpus are a list such as '0-3,8', not {cpus!r}")
+
+
 def _parse(owner: str, text: str) -> set[int]:
     stripped = text.replace(" ", "")
     if not _LIST.fullmatch(stripped):
-        raise ConfigError(f"{owner}: cpus are a list such as '0-3,8', not {text!r}")
+        raise _no_list(owner, text)
     numbers: set[int] = set()
     for part in stripped.split(","):
         first, _, last = part.partition("-")

@@ -71,8 +71,8 @@ class Server(Reachable):
     Raises
     ------
     ConfigError
-        When the configuration sets an option that benchkit must own; when there are no such
-        CPUs, or server and replicas share some.
+        When the configuration sets an option that benchkit must own; when there is no such
+        port, or no such CPUs, or server and replicas share some.
     """
 
     def __init__(

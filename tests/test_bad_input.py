@@ -125,8 +125,18 @@ def test_unknown_option_of_a_server(tmp_path, unchanged):
             small_study([server]).run(path)
 
 
+@pytest.mark.parametrize("port", [0, -1, 65536, "3306", 33.5, True])
+def test_port_that_is_none(port):
+    with pytest.raises(ConfigError, match=f"port must be an integer from 1 to 65535, not {port!r}"):
+        bk.Server(TINY, port=port)
+
+
 def make_typo(folder, taken):
     return bk.Server(TINY.replace("wrong", innodb_bufer_pool_size="64M"))
+
+
+def make_small_pool(folder, taken):
+    return bk.Server(TINY.replace("wrong", innodb_buffer_pool_size="1M"))
 
 
 def take_port(folder, taken):
@@ -146,6 +156,7 @@ def make_old_data(folder, taken):
     ("make", "message"),
     [
         (make_typo, "innodb_bufer_pool_size; did you mean innodb_buffer_pool_size"),
+        (make_small_pool, r"InnoDB: innodb_page_size=16384 requires innodb_buffer_pool_size >= \d"),
         (take_port, "server 'wrong' did not start .*: its TCP port is taken"),
         (make_old_data, "13.1.2"),
     ],
@@ -159,6 +170,7 @@ def test_a_study_goes_on_without_a_server_that_does_not_start(
             failures = small_study(servers, iterations=2).measure(tmp_path / "s")
     assert re.search(f"goes on without: .*{message}", str(told[0].message), re.DOTALL)
     assert [failure.run.setup.name for failure in failures] == ["wrong"] * 2
+    assert all(re.search(message, failure.message) for failure in failures)
     (dataset,) = bk.load(tmp_path / "s")
     assert [(r.factors.server, r.factors.iteration) for r in dataset.records] == [
         ("good", 1),

@@ -25,7 +25,7 @@ def lines(config: Config) -> list[str]:
 
 def test_render_writes_one_section():
     assert lines(Config("base", {"innodb_buffer_pool_size": "2G"})) == [
-        "[mariadbd]",
+        "[mysqld]",
         "innodb_buffer_pool_size = 2G",
     ]
 
@@ -147,7 +147,7 @@ def test_option_that_benchkit_owns_is_an_error(name):
 
 def test_several_values_are_as_many_lines():
     config = Config("base", {"plugin_load_add": ["a", "b"], "x": 1})
-    assert lines(config) == ["[mariadbd]", "plugin_load_add = a", "plugin_load_add = b", "x = 1"]
+    assert lines(config) == ["[mysqld]", "plugin_load_add = a", "plugin_load_add = b", "x = 1"]
     assert config.options["plugin_load_add"] == ("a", "b")
 
 

@@ -41,6 +41,12 @@ def test_cpus_that_are_not_there_are_refused_with_those_that_are(cpus):
         read_cpus("the load", cpus)
 
 
+@pytest.mark.parametrize("cpus", [0, True, 1.5, [0.5], [True], ["0"], [None]])
+def test_cpus_that_are_no_list_of_numbers_are_refused(cpus):
+    with pytest.raises(ConfigError, match="the load: cpus are a list such as '0-3,8'"):
+        read_cpus("the load", cpus)
+
+
 def test_server_with_cpus_that_are_not_there_is_refused():
     with pytest.raises(ConfigError, match="server 'far'"):
         bk.Server(bk.Config("far"), cpus="4096")
