@@ -27,8 +27,9 @@ _VERSION = re.compile(r"(\d+)\.(\d+)")
 _SERVER_GROUPS = {
     "MariaDB": ("mysqld", "server", "mariadb", "mariadbd", "client-server", "galera"),
     "MySQL": ("mysqld", "server"),
+    "Percona Server": ("mysqld", "server"),
 }
-_VERSIONED_GROUPS = {"MariaDB": ("mysqld", "mariadb", "mariadbd"), "MySQL": ("mysqld",)}
+_VERSIONED_GROUPS = {"MariaDB": ("mysqld", "mariadb", "mariadbd")}
 _MAJOR_GROUPS_SINCE = 11  # from here on MariaDB reads [mariadb-11] beside [mariadb-11.8]
 _MAJOR_GROUPS = ("mariadb", "mariadbd")
 
@@ -191,7 +192,7 @@ def server_groups(product: str, version: str | None = None) -> tuple[str, ...]:
     Parameters
     ----------
     product : str
-        ``"MariaDB"`` or ``"MySQL"``.
+        ``"MariaDB"``, ``"MySQL"`` or ``"Percona Server"``.
     version : str, optional
         Such as ``"10.11.6-MariaDB"``; without it groups like [mariadb-10.11] are not read.
 
@@ -210,7 +211,7 @@ def server_groups(product: str, version: str | None = None) -> tuple[str, ...]:
     number = _VERSION.search(version)
     if number is None:
         raise ConfigError(f"{version!r} is not a version: write one such as '10.11'")
-    groups += tuple(f"{group}-{number[0]}" for group in _VERSIONED_GROUPS[name])
+    groups += tuple(f"{group}-{number[0]}" for group in _VERSIONED_GROUPS.get(name, ("mysqld",)))
     if name == "MariaDB" and int(number[1]) >= _MAJOR_GROUPS_SINCE:
         groups += tuple(f"{group}-{number[1]}" for group in _MAJOR_GROUPS)
     return groups

@@ -80,7 +80,7 @@ def test_what_a_config_renders_is_read_back(place, value):
     file.write_text(config.render())
     (line,) = read_option_file(file).lines
     assert line.value == value
-    assert printed_by_the_tool(file, "mariadbd") == f"--init_connect={value}\n"
+    assert printed_by_the_tool(file, "mysqld") == f"--init_connect={value}\n"
 
 
 def test_groups_are_those_that_the_server_says_it_reads():
@@ -103,6 +103,7 @@ def test_groups_of_a_version_are_read_by_that_version_only(tmp_path):
     assert read.server_options("MariaDB", "10.11.19-MariaDB") == {"a": "2", "b": "1"}
     assert read.server_options("MariaDB", "11.8.3") == {"a": "4", "b": "1"}
     assert read.server_options("MySQL", "9.7.0") == {"a": "3"}
+    assert read.server_options("Percona Server", "9.7.0-1") == {"a": "3"}
     assert [line.group for line in read.lines].count("client") == 1  # not lost
     assert read.groups[0] == "client"
 
