@@ -21,6 +21,8 @@ _CAUSES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"No space left on device|Errcode: 28", "the disk is full"),
         (r"[Cc]annot allocate memory", "there is not enough memory"),
         (r"Permission denied|Errcode: 13", "it may not read or write a file"),
+        # None of these: the first error, in the server's own words.
+        (r"\[ERROR\] (?:\[[^\]]+\] )*(?!Aborting)(.+)", "{0}"),
     )
 )
 

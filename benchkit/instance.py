@@ -28,6 +28,7 @@ _CONNECT_LIMIT_S = 10
 _LOG_LINES = 20
 _INIT_LOG_LINES = 200
 _INIT_OPTIONS = "init.cnf"
+_PLUGIN_OPTIONS = frozenset({"plugin_load", "plugin_load_add", "early_plugin_load"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +133,7 @@ class Instance:
         environment = ["/usr/bin/env", f"TMPDIR={directory.tmp}"]
         options = dict(self._launch.options)
         if install.product != MARIADB:
-            directory.write_options(_INIT_OPTIONS, self._with_install(options))
+            directory.write_options(_INIT_OPTIONS, self._with_install(_initial_options(options)))
             server = [str(install.server), f"--defaults-file={_INIT_OPTIONS}"]
             return [*environment, *server, "--initialize-insecure", f"--datadir={data}"]
         # Without names of files: the script would split them at spaces.
@@ -197,6 +198,16 @@ class Instance:
         near = get_close_matches(option, self._launch.install.option_names(), n=1)
         hint = f"; did you mean {near[0]}?" if near else ""
         return f"{self._launch.install.version} does not know the option {option}{hint}"
+
+
+def _initial_options(options: dict[str, Value]) -> dict[str, Value]:
+    """Return options that MySQL can initialise with, when it does not know its plugins' yet.
+
+    So it may pass over unknown ones; it refuses those that stay unknown when it starts.
+    """
+    if not _PLUGIN_OPTIONS.intersection(options):
+        return options
+    return {f"loose_{name.removeprefix('loose_')}": value for name, value in options.items()}
 
 
 def _read_init_log(log: Path) -> str:

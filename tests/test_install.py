@@ -10,7 +10,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from installs import ALL, MARIADB_11_8, MYSQL_9_7, SYSTEM, find_install, small_config
+from installs import ALL, MARIADB_11_8, MYSQL_9_7, OTHERS, SYSTEM, find_install, small_config
 from processes import ordinary_user_prefix, start_script
 
 import benchkit as bk
@@ -226,10 +226,10 @@ def test_taken_port_is_told_by_mysql(mysql, folder):
             bk.Server(small_config(mysql), install=mysql, port=port).start()
 
 
-def test_install_may_be_anywhere(install, folder):
+@pytest.mark.parametrize("label", OTHERS)
+def test_install_may_be_anywhere(label, folder):
     """Names with spaces, which the scripts of servers split."""
-    if install.path is None:
-        pytest.skip("the system's is where it is")
+    install = find_install(label)
     place = folder / "with space"
     place.mkdir()
     for entry in install.path.iterdir():
