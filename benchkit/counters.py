@@ -20,8 +20,13 @@ Reading = dict[str, float]
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 _LEVELS = re.compile(
-    r"threads_(?!created)|open_|key_blocks_|key_cache_|max_used|memory_|prepared_stmt_count"
-    r"|qcache_(?:free|total)|replica_|slave_|seconds_behind|tc_log_page|uptime"
+    r"threads_(?!created)|threadpool_|delayed_insert_threads|not_flushed_delayed_rows"
+    r"|open_|key_blocks_|key_cache_|aria_pagecache_blocks_|memory_|prepared_stmt_count"
+    r"|max_(?:used|tmp_space_used)|tmp_space_used|stack_usage|table_open_cache_active_instances"
+    r"|qcache_(?:free|total)|replica_|slave_|slaves_|seconds_behind|tc_log_(?:page|max)|uptime"
+    r"|rpl_semi_sync_\w+_(?:clients|avg_wait_time)|ssl_(?:used_)?session_cache_(?:size|entries)"
+    r"|innodb_(?:async_(?:reads|writes)_(?:pending|tasks_running|queue_size)"
+    r"|onlineddl_\w+_used|buffer_pool_resize_status)"
     r"|wsrep_(?:cluster|local_state|flow_control_paused$)"
     r"|innodb_buffer_pool_(?:pages_(?:data|dirty|free|misc|total|old)$|bytes_)"
     r"|innodb_(?:data|os_log)_pending|innodb_row_lock_(?:current_waits|time_(?:avg|max))"
