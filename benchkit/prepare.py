@@ -5,6 +5,7 @@ caught up, everything at rest. What was done is kept with the attempt.
 """
 
 import hashlib
+import math
 import time
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack, suppress
@@ -171,10 +172,10 @@ class Preparer:
         rest = await_rest([server, *server.replicas], self.rest_limit_s)
         attempt.preparation["rest"] = rest._asdict()
         if not rest.settled:
+            cpu = "" if math.isnan(rest.cpu_share) else f"CPU {rest.cpu_share:.0%}, "
             attempt.watchers.notes.append(
-                f"the server was not at rest after {format_duration(rest.waited_s)}: CPU "
-                f"{rest.cpu_share:.0%}, {rest.history_length} transactions to purge, "
-                f"{rest.dirty_pages} dirty pages"
+                f"the server was not at rest after {format_duration(rest.waited_s)}: {cpu}"
+                f"{rest.history_length} transactions to purge, {rest.dirty_pages} dirty pages"
             )
 
 

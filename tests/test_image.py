@@ -1,6 +1,7 @@
 """Images of data directories: what is copied, what is noticed, and that data come back."""
 
 import os
+import shutil
 import socket
 import subprocess
 
@@ -195,6 +196,36 @@ def test_a_disk_that_is_too_small_is_told_before_anything_is_copied(data, folder
         assert list(small.iterdir()) == []
     finally:
         subprocess.run(["umount", small], check=True)
+
+
+@pytest.fixture
+def cloning(folder):
+    """Return a folder of 256 MiB whose file system can share blocks."""
+    if os.geteuid() != 0 or not shutil.which("mkfs.btrfs"):
+        pytest.skip("needs root and mkfs.btrfs, to make a file system that clones")
+    disk, mounted = folder / "disk", folder / "cloning"
+    with disk.open("wb") as file:
+        file.truncate(256 << 20)
+    mounted.mkdir()
+    subprocess.run(["mkfs.btrfs", "--quiet", disk], check=True)
+    if subprocess.run(["mount", "-o", "loop", disk, mounted]).returncode:
+        pytest.skip("this machine does not let root mount a btrfs")
+    yield mounted
+    subprocess.run(["umount", mounted], check=True)
+
+
+def test_copies_share_blocks_where_the_file_system_can(data, cloning):
+    (data / "ibdata1").write_bytes(os.urandom(100 << 20))
+    original = cloning / "data"
+    copy_tree(data, original)
+    before = contents(original)
+    taken = take_image(cloning / "image-a", {"data": original})
+    for _ in range(2):  # with the one put aside it is four times 100 MiB
+        with (original / "ibdata1").open("r+b") as file:
+            file.write(b"changed")
+        taken.restore({"data": original})
+        assert contents(original) == before
+    assert (cloning / "data.old" / "ibdata1").read_bytes()[:7] == b"changed"
 
 
 # With a server
