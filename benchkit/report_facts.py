@@ -102,7 +102,7 @@ def test_rows(workload: str, records: Sequence[RunRecord]) -> Iterator[tuple[str
     suite, _, test = workload.rpartition(":")
     identity = first.identity
     values = {
-        "Test Suite": suite,
+        "Test Suite": suite or test,  # an identity may be one name for both
         "Test Name": test,
         "Test Case Tag": first.factors.server,
         "Duration": identity.get("duration_s"),

@@ -310,9 +310,9 @@ def workload_view(made: WorkloadFactory[Any]) -> "View":
 
 
 def _file_lines(made: WorkloadFactory[Any]) -> Iterator[str]:
-    *others, last = made.personalities
+    *others, last = made.identities
     yield "[[workloads]]"
-    yield f'name = "{made.name}"' + (f'  # or "{last}:{made.name}"' if others else "")
+    yield f'name = "{made.name}"' + (f'  # or "{last}"' if others else "")
     if made.options:
         first = made.options[0]
         yield f"{first.name} = {json.dumps(first.default)}"

@@ -351,7 +351,8 @@ def test_every_workload_tells_its_options(cli, name):
     shown = cli("workloads", name).stdout
     made = workloads.factory(name)
     assert all(re.search(rf"^{o.name} ", shown, re.MULTILINE) for o in made.options)
-    assert f'name = "{made.name}"' in shown
+    names = re.findall(r'"(.+?)"', re.search("^name = .*", shown, re.MULTILINE)[0])
+    assert [workloads.factory(each) for each in names] == [made] * len(names)
 
 
 # Mistakes

@@ -15,7 +15,7 @@ from factory import WORKLOAD, Plan, make_record, make_study, save_run
 from imports import dataset, imported, report_of
 from taf_reports import DATA, REPORTS, data_of, original_cells, original_tables
 
-from benchkit import from_taf, load
+from benchkit import from_taf, load, report_facts
 from benchkit.errors import ComparisonError, MetricError, StoreError
 from benchkit.importers import percent
 from benchkit.importers.source import read_lines
@@ -136,6 +136,8 @@ def test_own_runs_have_the_facts_of_host_server_and_configuration(tmp_path):
     assert column(report, "Database", "new") == {**database, **missing, **flush_2}
     test = column(report, "Test", "base")
     assert test["Test Name"] == "oltp_point_select"
+    rows = dict(report_facts.test_rows("tprocc/hammerdb6", [run.record for run in folder.runs()]))
+    assert (rows["Test Suite"], rows["Test Name"]) == ("tprocc/hammerdb6", "tprocc/hammerdb6")
     assert (test["Duration"], test["Iterations"]) == ("3", "3")
     assert test["Table size"] == "1000"
     modern = comparison.table("modern")

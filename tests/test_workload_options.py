@@ -238,6 +238,7 @@ def test_names_are_those_of_the_workloads():
         ("sysbench/1.0:oltp_simple", "unknown personality 'sysbench/1.0'"),
         ("sysbench/2:oltp_delete", "unknown personality 'sysbench/2'"),
         ("", "unknown workload ''"),
+        ("tpcc/spec:tprocc", "unknown workload 'tpcc/spec:tprocc': did you mean 'tpcc/spec'?"),
         ("tprocc/hammerdb5", "did you mean 'tprocc/hammerdb6'?"),
     ],
 )

@@ -148,6 +148,9 @@ def factory(name: str) -> WorkloadFactory[Any]:
     if short not in _FACTORIES:
         plain = [identity for identity in identities() if ":" not in identity]
         raise WorkloadError(unknown_name("workload", short, [*names(), *plain]))
+    whole = _FACTORIES[short].identities
+    if not any(":" in identity for identity in whole):
+        raise WorkloadError(unknown_name("workload", name, [short, *whole]))
     personalities = _FACTORIES[short].personalities
     raise WorkloadError(f"{short}: {unknown_name('personality', personality, personalities)}")
 
