@@ -8,12 +8,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 from installs import ALL, SMALL, SYSTEM, find_install
 from installs import small_config as small_config_of
 from scratch import Scratch, scratch_database
 
 from benchkit.config import Config
 from benchkit.server import Server
+
+# The same examples in every run: what a test finds, it finds where it was written.
+settings.register_profile("steady", derandomize=True, deadline=None)
+settings.load_profile("steady")
 
 # A shell's background jobs ignore Ctrl-C, and so would every process that tests send it to.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -51,7 +51,7 @@ def describe(values):
         "median": interpolated_percentile(present, 50),
         "p95": interpolated_percentile(present, 95),
         "p99": interpolated_percentile(present, 99),
-        "skewness": float(third / second) / sd if second else nan,
+        "skewness": (-1 if third < 0 else 1) * _root(third**2 / second**3) if second else nan,
         "kurtosis": float(fourth / second**2 - 3) if second else nan,
     }
 

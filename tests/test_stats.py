@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import reference
 from arrays import CASES, INF, NAN, SUBNORMAL, random_values, rows
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -66,6 +66,7 @@ def test_describe_is_exact_to_a_few_units_in_the_last_place(values):
 
 
 @given(st.lists(any_size, min_size=2, max_size=30))
+@example([0.0, SUBNORMAL])
 def test_describe_takes_numbers_of_any_size(values):
     expected = reference.describe(values)
     found = _core.describe(values)
