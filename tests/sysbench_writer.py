@@ -149,7 +149,7 @@ def _write_05(log):
             "",
             "Threads started!",
             "",
-            *(_row_05(row, log) if last else _row_2010(row) for row in log.rows),
+            *(_row_05(row, log) if last else _row_2010(row, log) for row in log.rows),
             *_sql_0x(log, last),
             "",
             "General statistics:",
@@ -164,15 +164,15 @@ def _write_05(log):
     )
 
 
-def _row_2010(row):
+def _row_2010(row, log):
     return (
-        f"[{row.time_s:4d}s] threads: 4, tps: {row.tps:4.2f}, reads/s: {row.reads:4.2f}, "
-        f"writes/s: {row.writes:4.2f}"
+        f"[{row.time_s:4d}s] threads: {log.threads}, tps: {row.tps:4.2f}, "
+        f"reads/s: {row.reads:4.2f}, writes/s: {row.writes:4.2f}"
     )
 
 
 def _row_04(row, log):
-    return f"{_row_2010(row)} response time: {row.latency_ms:4.2f}ms ({log.percentile}%)"
+    return f"{_row_2010(row, log)} response time: {row.latency_ms:4.2f}ms ({log.percentile}%)"
 
 
 def _row_05(row, log):

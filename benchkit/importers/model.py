@@ -26,12 +26,15 @@ class ImportFormatError(BenchkitError):
 
     Attributes
     ----------
+    message : str
+        Without the place.
     line : int
         Where, counted from 1; 0 for the file as a whole.
     """
 
     def __init__(self, message: str, line: int = 0) -> None:
         super().__init__(f"line {line}: {message}" if line else message)
+        self.message = message
         self.line = line
 
 

@@ -26,7 +26,7 @@ from benchkit.importers.sysbench_text import (
     split_at_banners,
     undress,
 )
-from benchkit.importers.sysbench_totals import Item, Kind, find_items, is_fragment
+from benchkit.importers.sysbench_totals import Item, Kind, find_items, is_cut_label, is_fragment
 
 FORMAT = "sysbench log"
 
@@ -40,6 +40,9 @@ _TEXT_MAX = 1 << 18
 
 _START = re.compile(r"Running\s?the\s?test\s?with\s?following\s?options")
 _THREADS = re.compile(rf"Number\s?of\s?threads:\s{{0,8}}(\d{{1,7}})(?![\d{DAMAGE}])")
+_RATES_THAT_OPEN = frozenset(("tps", "transferred_mib_per_s", "file_reads_per_s"))
+"""Rates in front of which no section's head need stand: they begin the totals of a run."""
+
 _MESSAGE = re.compile(r"(?:FATAL|ALERT): .{0,400}")
 _BUCKETS_HEAD = re.compile(r"Latency\s?histogram|value\s{0,8}-{4,20}\s?distribution")
 _ROW_WORDS = re.compile(r"\d ?s ?\] ?(?:thds|threads):|(?:SQL|OLTP test) statistics:")
@@ -52,10 +55,11 @@ _SETTING_WORDS = re.compile(
 _MARKS = (
     (re.compile(r"sysbench \d\.\d[\w.-]*(?::\s+multi-threaded| \(using)"), 1.0),
     (re.compile(r"\[\s*\d+s ?\] (?:thds|threads): ?\d+,? (?:tps|eps): ?\d"), 0.95),
-    (re.compile(r"(?:OLTP test|SQL) statistics:|Test execution summary:"), 0.9),
+    (re.compile(r"(?:OLTP test|SQL) statistics ?:|Test execution summary ?:"), 0.9),
     (re.compile(r"Running the test with following options:|Threads fairness:"), 0.9),
     (re.compile(r"total number of events:\s+\d|\(r/w/o: |per-request statistics:"), 0.8),
     (re.compile(r"transactions:\s+\d+\s+\(\d+\.\d+ per sec\.\)"), 0.8),
+    (re.compile(r"Total operations:\s+\d+\s+\(\s*\d+\.\d+ per second\)"), 0.8),
     (re.compile(r"^(?:[\[{].*)?\"?qps\"\s*:\s*\{"), 0.8),
     (re.compile(r"^\d{1,9},\d{1,7}(?:,\d{1,16}\.\d\d){8}$"), 0.7),
     (re.compile(r"\bsysbench\b.*\brun\b"), 0.4),
@@ -317,6 +321,8 @@ class _Reader:
             draft.end_with(row)
         elif row.values:
             draft.rows.add(row)
+        if without := draft.line_without(row, line):
+            self._book.report(Problem(without, "the interval row lacks fields that others have"))
 
     def _read_text(self, text: str, line: int) -> None:
         if _SETTING_WORDS.search(text):
@@ -332,6 +338,8 @@ class _Reader:
         section, unit = (draft.totals.section, draft.totals.unit) if draft else ("", "ms")
         for item in find_items(text, section, unit):
             self._read_item(item, line)
+        if section and ":" not in text and draft and not draft.totals.done and is_cut_label(text):
+            self._book.report(Problem(line, f"the line {text.strip()!r} breaks off"))
 
     def _read_item(self, item: Item, line: int) -> None:
         draft = self._draft
@@ -396,6 +404,5 @@ def _goes_on(draft: Draft) -> bool:
 def _opens_run(item: Item) -> bool:
     if item.label.kind is Kind.SECTION:
         return item.label.second == "first"
-    return (item.label.name == "transactions" and "tps" in item.values) or (
-        item.label.name == "events"
-    )
+    opens = item.label.name == "events" or not _RATES_THAT_OPEN.isdisjoint(item.values)
+    return opens or (item.label.name == "operations" and item.label.second in item.values)

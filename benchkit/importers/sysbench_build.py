@@ -80,10 +80,12 @@ def _build(draft: Draft, seen: Counter[tuple[str, int | None]]) -> ImportedRun:
     if "eps" in sound:
         sound.setdefault("events_per_s", sound.pop("eps"))
     warnings += impossible.values()
-    warnings += find_doubtful(sound, comparable=not draft.checkpoints)
+    origins: list[str] = []
+    threads = _threads(draft, sound, origins)
+    warnings += find_doubtful(sound, threads, comparable=not draft.checkpoints)
     warnings += _notes(draft)
     script = _script(draft, warnings)
-    threads = _threads(draft, sound, warnings)
+    warnings += origins
     version = draft.heading.banner.version.partition("-")[0] if draft.heading.banner else UNKNOWN
     settings = _settings(draft, script)
     dataset = f"sysbench/{version}:{script}" + (f" ({', '.join(settings)})" if settings else "")
@@ -147,6 +149,11 @@ def _script(draft: Draft, warnings: list[str]) -> str:
 
 def _threads(draft: Draft, values: Mapping[str, float], warnings: list[str]) -> int | None:
     if draft.threads:
+        if draft.rows.threads > draft.threads:
+            shown = draft.rows.threads
+            warnings.append(
+                f"{draft.threads} threads were asked for, but interval rows have {shown}"
+            )
         return draft.threads
     if draft.rows.threads:
         warnings.append("the thread count is taken from the interval rows")

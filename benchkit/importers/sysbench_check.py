@@ -17,6 +17,7 @@ _LONGEST_S = 1e7
 _CLAMP_S = 100.0
 _TOLERANCE = 0.05
 _NEARLY = 100_000
+_MEAN_ROUNDED_S = 6e-6
 
 _RATES = (
     ("transactions", "tps"),
@@ -44,13 +45,16 @@ def find_impossible(values: Mapping[str, float]) -> Mapping[str, str]:
     return reasons
 
 
-def find_doubtful(values: Mapping[str, float], comparable: bool) -> Iterator[str]:
+def find_doubtful(
+    values: Mapping[str, float], threads: int | None, comparable: bool
+) -> Iterator[str]:
     """Yield what does not fit together, one sentence each.
 
     Parameters
     ----------
     values : mapping
         Without impossible ones.
+    threads : int or None
     comparable : bool
         Counts and total time cover the same span; after a checkpoint they do not.
     """
@@ -66,6 +70,7 @@ def find_doubtful(values: Mapping[str, float], comparable: bool) -> Iterator[str
         yield f"the total of queries is {values['total']}, but 'queries' says {values['queries']}"
     if comparable:
         yield from _doubtful_rates(values)
+        yield from _doubtful_events(values, threads)
 
 
 def _doubtful_latency(values: Mapping[str, float]) -> Iterator[str]:
@@ -100,6 +105,22 @@ def _doubtful_rates(values: Mapping[str, float]) -> Iterator[str]:
         expected = values[count] / time_s
         if abs(values[rate] - expected) > _TOLERANCE * max(expected, values[rate]) + 0.01:
             yield f"{rate} is {values[rate]:g}, but {count} by total time is {expected:g}"
+
+
+def _doubtful_events(values: Mapping[str, float], threads: int | None) -> Iterator[str]:
+    """Compare the number of events with what each thread did, and with how long all took."""
+    events, share = values.get("events"), values.get("events_per_thread")
+    if events is None:
+        return
+    if share is not None and threads and abs(events - share * threads) > 0.01 * events + 0.5:
+        yield f"events is {events}, but {threads} threads of {share:g} each are {share * threads:g}"
+    sum_s = values.get("latency_sum_s", values.get("event_execution_s"))
+    mean_s = values.get("latency_mean")
+    if sum_s is None or mean_s is None:
+        return
+    expected_s = events * mean_s
+    if abs(expected_s - sum_s) > _TOLERANCE * max(expected_s, sum_s) + events * _MEAN_ROUNDED_S:
+        yield f"{events} events of {_ms(mean_s)} are {expected_s:g} s, but their sum is {sum_s:g} s"
 
 
 def _ms(value_s: float) -> str:

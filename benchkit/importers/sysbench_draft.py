@@ -39,7 +39,7 @@ _RESULTS = (
     "fsyncs_per_s",
 )
 _START = "Running the test with following options:"
-_OPENING = ("transactions", "events", "events_per_s", "eps", "rw_requests")
+_OPENING = ("transactions", "events", "events_per_s", "eps", "rw_requests", "operations")
 
 
 @dataclass(slots=True)
@@ -190,6 +190,8 @@ class Draft:
         self.threads: int | None = None
         self.rows = RowTable(room.spool)
         self.room = room
+        self._fields: frozenset[str] = frozenset()
+        self._first_row_line = 0
         self.dropped: set[str] = set()
         self.final = Totals()
         self.checkpoints: list[Totals] = []
@@ -221,6 +223,21 @@ class Draft:
             return False
         self.end_checkpoint()
         return self.final.accepts(item)
+
+    def line_without(self, row: Row, line: int) -> int:
+        """Return the line of a row that lacks what other rows of the run have; 0 if none does.
+
+        All rows of a run have the same fields, but for response times where nothing ended.
+        """
+        if "tps" not in row.values or not row.whole:
+            return 0
+        fields = frozenset("latency" if "latency" in name else name for name in row.values)
+        known, before = self._fields, self._first_row_line
+        if fields > known:
+            self._fields, self._first_row_line = fields, line
+            return before if known - {"latency"} != fields - {"latency"} else 0
+        lacking = known - fields if row.values["tps"] else known - fields - {"latency"}
+        return line if lacking else 0
 
     def end_with(self, row: Row) -> None:
         """Take the rates of a row that sums up the whole run, as the CSV hook prints at its end."""

@@ -27,9 +27,16 @@ _GREP = re.compile(
     r"((?:[\w.@+=~-]{0,80}/){0,20}[\w.@+=,-]{1,120}\.(?:log|txt|out|res|dat|result|results))"
     r"[:-](?:\d{1,9}[:-])?(?=[\s\[A-Za-z])"
 )
+_JOB_STEP = re.compile(rf"[^\t]{{1,100}}\t[^\t]{{1,100}}\t(?=\d{{4}}-\d{{2}}-\d{{2}}T{_TIME} )")
+"""What `gh run view --log` puts in front: a job, its step, and the time."""
+
 _NUMBERED = re.compile(r"\s{0,8}\d{1,9}(?:[:-](?=[\s\[])|\t)")
 _QUOTED = re.compile(r"\s{0,40}(?:>|\"|'|//|#(?=\s)|[*+|-](?=\s))\s?")
+_DRESSINGS = (_STAMP, _NUMBERED, _QUOTED, _JOB_STEP)
 _TAG = re.compile(r"</?(?:pre|code|p|br|span|div|td|tr|b)\b[^<>]{0,200}>")
+_ODD_GROUPS = re.compile("(?<=\\d)[\xa0\u2009\u202f](?=\\d{3}(?!\\d))")
+"""Thousands, in languages that separate them by a thin or fixed space."""
+
 _ODD = str.maketrans({"\ufeff": None, "\u200b": None, "\uff1a": ":", "\xa0": " "})
 
 _BANNER = re.compile(
@@ -155,7 +162,7 @@ def undress(text: str) -> Dressed:
     if text.startswith("[ ") and text.isascii():
         return Dressed(text.rstrip(" \t\"',`"))
     if not text.isascii():
-        text = text.translate(_ODD)
+        text = _ODD_GROUPS.sub("", text).translate(_ODD)
     if "<" in text:
         text = _TAG.sub(" ", text)
     stream = file = ""
@@ -165,7 +172,7 @@ def undress(text: str) -> Dressed:
         elif match := _GREP.match(text):
             file = match[1]
         else:
-            match = _STAMP.match(text) or _NUMBERED.match(text) or _QUOTED.match(text)
+            match = next(filter(None, (each.match(text) for each in _DRESSINGS)), None)
         if not match:
             break
         text = text[match.end() :]

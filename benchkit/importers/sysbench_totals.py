@@ -142,11 +142,18 @@ _BEHIND = {
 }
 """Labels that are known even with something unknown in front of them in the line."""
 
+_VALUE_LABELS = (
+    *(bare for bare, label in _BY_BARE.items() if label.kind is not Kind.SECTION),
+    "approx.95percentile",
+    "95thpercentile",
+)
 _BEGINNINGS = (*_BY_BARE, "approx.95percentile", "95thpercentile")
 _PERCENTILE = re.compile(r"(?:approx\.?)?(\d{1,3}(?:\.\d{1,3})?)(?:th|st|nd|rd)?(?:percentile)?")
 _NUMBER = r"[-+]?(?:\d{1,40}(?:\.\d{0,12})?(?:e[-+]?\d{1,3})?|nan|inf)"
 _VALUE = re.compile(rf"\s{{0,80}}({_NUMBER})", re.IGNORECASE)
-_RATE = re.compile(rf"\s{{0,20}}\(\s?({_NUMBER})\s?(?:per\s?sec|ops/sec)[a-z.]{{0,4}}\s?\)?", re.I)
+_RATE = re.compile(
+    rf"\s{{0,20}}\(\s{{0,8}}({_NUMBER})\s?(?:per\s?sec|ops/sec)[a-z.]{{0,4}}\s?\)?", re.I
+)
 _UNIT = re.compile(r"(?:([mun]?s)(?!um)|\s([mun]?s)(?![a-z]))")
 _PAIR = re.compile(rf"\s{{0,80}}({_NUMBER})\s?/\s?({_NUMBER})", re.IGNORECASE)
 _IOPS = re.compile(
@@ -157,6 +164,9 @@ _IOPS_NAMES = {
     "write": ("file_writes_per_s", "written_mib_per_s"),
     "fsync": ("fsyncs_per_s", ""),
 }
+_VALUE_BEFORE = re.compile(r"^\d+\.\d+[mun]?s(?=[a-z])")
+"""The value of the label before, where a line was broken between the two."""
+
 _COLONS_MAX = 200
 _WORDS = re.compile(
     "read|write|written|transferred|requests|other|total|transactions|queries|statistics"
@@ -215,6 +225,8 @@ def find_items(text: str, section: str, unit: str) -> Iterator[Item]:
             continue
         item, length = _read_value(label, text, unit)
         text = text[length:]
+        if section == "sql" and label.second not in ("", *item.values) and not text.strip(DAMAGE):
+            item = Item(label, cut=True)  # the rate is always printed, so the count is cut as well
         yield item
 
 
@@ -224,8 +236,14 @@ def is_fragment(text: str) -> bool:
     return any(label.startswith(bare) for label in _BEGINNINGS)
 
 
+def is_cut_label(text: str) -> bool:
+    """Whether a line is the beginning of a value's label, and nothing else: the value is lost."""
+    bare = _bare(text[:80])
+    return len(bare) > 2 and any(label.startswith(bare) for label in _VALUE_LABELS)
+
+
 def _find_label(before: str, section: str) -> Label | None:
-    bare = _bare(before[-200:].strip(" \t,;|>*#-"))
+    bare = _VALUE_BEFORE.sub("", _bare(before[-200:].strip(" \t,;|>*#-")))
     label = _BY_BARE.get(bare) or _percentile_label(bare)
     if label is None:
         label = next((known for end, known in _BEHIND.items() if bare.endswith(end)), None)
@@ -323,14 +341,18 @@ _READERS = {
 def _breaks_off(number: str, text: str, end: int, decimals: int) -> bool:
     """Whether digits of a number are lost: it is cut, or something else stands between them.
 
-    At a place where bytes are lost, or the file ends, only a number with all its decimals is
-    known to be whole.
+    A number with fewer decimals than are always printed is cut. At a place where bytes are lost,
+    or the file ends, one without decimals may be.
     """
-    if number.endswith("."):
+    if number.endswith(".") or is_damaged(text, end):
         return True
-    if text.startswith(DAMAGE, end):
-        return not decimals or len(number.partition(".")[2]) < decimals
-    return is_damaged(text, end)
+    if not decimals:
+        return text.startswith(DAMAGE, end)
+    return (
+        number[-1].isdecimal()
+        and len(number.partition(".")[2]) < decimals
+        and "e" not in number.lower()
+    )
 
 
 def _number(text: str) -> float:
