@@ -144,3 +144,59 @@ def test_lone_query_set_before_other_runs_is_told_by_the_next():
     run = only(["Vuser 1:Completed 1 query set(s) in 351 seconds", *writer.log(Run())])
     (told,) = run.extra["tproch_query_sets"]
     assert told["seconds"] == 351
+
+
+def results_of(run):
+    """Return what HammerDB's own script prints of a job: its id comes last."""
+    return [
+        "TRANSACTION RESPONSE TIMES", *dumped(writer.job_timing(run)),
+        "TRANSACTION COUNT", *dumped(writer.job_counts(run)),
+        "HAMMERDB RESULT", *dumped(writer.job_result(run)),
+    ]  # fmt: skip
+
+
+def test_documents_before_the_one_with_the_jobs_id_are_of_the_job():
+    made = [
+        Run(users=users, nopm=users, tpm=2 * users, job=letter * 24, counts=RATES[users:],
+            timing=figures(users))
+        for users, letter in ((1, "A"), (2, "B"), (3, "C"))
+    ]  # fmt: skip
+    found = read([line for run in [*made, made[0]] for line in results_of(run)]).runs
+    assert [(run.threads, run.metrics["nopm"]) for run in found] == [(1, 1), (2, 2), (3, 3)]
+    for run, expected in zip(found, made, strict=True):
+        assert_timing(run.extra["timing"], expected.timing)
+        assert run.extra["tcount_tpm"] == list(expected.counts)
+
+
+def test_load_of_a_saved_report_comes_back():
+    stamps = [f"{writer.START}", "2026-11-30 16:36:24"]
+    load = {
+        "cpu_percent": [
+            {
+                "timestamp": stamp,
+                "usr_pct": 70.5 + i,
+                "sys_pct": "15.2",
+                "irq_pct": 0,
+                "idle_pct": 3,
+            }
+            for i, stamp in enumerate(stamps)
+        ],
+        "iops": [{"timestamp": stamps[0], "value": 16}, {"timestamp": stamps[1], "value": "4"}],
+        "mbps": [{"timestamp": stamps[1], "value": 0.5}],
+    }
+    run = only(dumped({**writer.job_report(Run()), "metrics": load}))
+    assert (run.extra["cpu_usr"], run.extra["cpu_times_s"]) == ([70.5, 71.5], [0, 10])
+    assert (run.extra["cpu_iops"], run.extra["cpu_mbps"]) == ([16, 4], [None, 0.5])
+
+
+def test_output_of_a_job_that_is_not_named_is_a_run_of_its_own():
+    said = [line.removeprefix("Vuser 1:") for line in writer.log(Run()) if "Vuser 1:" in line]
+    other = Run(users=9, nopm=100, tpm=230, database="Oracle", job="A" * 24)
+    lines = [*writer.log(other), *dumped([text for line in said for text in ("1", line)])]
+    assert triples(read(lines)) == [(9, 100, 230), (4, 42333, 98385)]
+    assert [run.dataset for run in read(lines).runs] == ["Oracle", "MariaDB"]
+
+
+def test_report_names_its_database_whatever_was_set_before():
+    lines = ["Database set to MSSQLServer", *dumped(writer.job_report(Run()))]
+    assert only(lines).dataset == "MariaDB"

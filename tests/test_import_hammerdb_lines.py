@@ -160,7 +160,7 @@ def test_asking_for_jobs_after_a_run_is_no_run():
     "text",
     [
         "Vuser 1:Geometric mean of query times returning rows (21) is 2.3",
-        ">>>>> PROC: NEWORD\nCALLS: 87818\tMIN: 0.574ms\tAVG: 2.625ms\nP99: 6.126ms\tP95: 4",
+        ">>>>> PROC: NEWORD\nCALLS: 87818\tMIN: 0.574\tAVG: 2.625\nP99: 6.126\tP95: 4",
         "Vuser 1:RUNNING\nCPU all usr%-70.38 sys%-1",
     ],
 )
@@ -296,3 +296,156 @@ def test_counters_rows_are_columns_too():
     series = only(rows).series
     assert series.columns(1, 3)["elapsed_s"].tolist() == [10, 10]
     assert list(series) == [series[n] for n in range(len(series))]
+
+
+# Runs that stand behind each other
+
+
+def test_users_told_behind_all_results_are_given_in_their_order():
+    runs = [Run(users=users, nopm=10 * users, tpm=23 * users) for users in (4, 10, 16)]
+    lines = [f"Vuser 1:{writer.result(run)}" for run in runs]
+    lines += [f"Vuser 1:{run.users} Active Virtual Users configured" for run in runs]
+    assert triples(read(lines)) == [(4, 40, 92), (10, 100, 230), (16, 160, 368)]
+
+
+@pytest.mark.parametrize("cut", ["", "Vuser 1:TEST RES", "Vuser 1:TEST RESULT : Sys"])
+def test_run_whose_result_is_lost_is_told_and_takes_nothing_of_the_next(cut):
+    lines = [*WHOLE[:2], cut, "hammerdb>vurun", "Vuser 1:9 Active Virtual Users configured",
+             f"Vuser 1:{writer.result(Run())}"]  # fmt: skip
+    with pytest.raises(BenchkitError, match="8 virtual users has no result|TEST RESULT is cut"):
+        read(lines)
+    assert triples(read(lines, lenient=True)) == [(9, 42333, 98385)]
+
+
+def test_query_sets_before_a_test_without_a_start_are_not_the_tests():
+    lines = [*queries(351, 2.5), *WHOLE[1:]]
+    first, second = read(lines).runs
+    assert ("query_set_time" in first.metrics, second.metrics["nopm"]) == (True, 42333)
+    assert "query_set_time" not in second.metrics
+
+
+def test_runs_begun_one_after_the_other_are_all_known_to_end():
+    logs = writer.log(Run(users=1, job=""), banner="4.0"), writer.log(Run(users=2, job=""))
+    runs = read([*logs[0], *logs[1]]).runs
+    assert [run.warnings for run in runs] == [(), ()]
+
+
+@pytest.mark.parametrize("join", ["\\n", " ", ""])
+def test_runs_on_one_line_keep_their_users(join):
+    runs = [Run(users=users, nopm=10 * users, tpm=23 * users, job="") for users in (4, 10, 16)]
+    text = join.join(line for run in runs for line in writer.log(run))
+    assert triples(read([text])) == [(4, 40, 92), (10, 100, 230), (16, 160, 368)]
+
+
+# Rows of the counter
+
+
+ROWS = [f"{count} SQL Server tpm" for count in RATES]
+
+
+def rates(lines, **options):
+    return only(lines, **options).extra["tcount_tpm"]
+
+
+@pytest.mark.parametrize(
+    "around",
+    ["| {} |", '"{}",', "{}<br>", "hammerdb.log:{}", "1704164645 {}", "2026-11-30 - x - INFO - {}"],
+)
+def test_rows_of_the_counter_are_read_whatever_is_around_them(around):
+    assert rates([around.format(row) for row in ROWS]) == list(RATES)
+
+
+@pytest.mark.parametrize("place", range(3))
+def test_rows_of_the_counter_that_are_glued_are_all_read(place):
+    lines = ["Vuser 1:Beginning rampup time of 2 minutes", *ROWS, "Vuser 2:RUNNING"]
+    at = (0, 5, len(ROWS))[place]
+    lines[at : at + 2] = ["".join(lines[at : at + 2])]
+    assert rates([*lines, *writer.log(Run())[-8:]], lenient=True) == list(RATES)
+
+
+@pytest.mark.parametrize("length", [8, 13, 18, 20])
+def test_row_of_the_counter_that_is_cut_is_told(length):
+    lines = [*ROWS[:4], ROWS[4][:length], *ROWS[5:]]
+    with pytest.raises(BenchkitError, match="line 5: the transaction count is cut"):
+        read(lines)
+    assert rates(lines, lenient=True) == [*RATES[:4], *RATES[5:]]
+
+
+@pytest.mark.parametrize("lost", [1, 2, 3])
+def test_load_whose_line_is_cut_has_its_last_number_missing(lost):
+    line = "CPU all usr%-70.38 sys%-15.22 irq%-0.00 idle%-11.08 IOPS-1999 MB/s-13.70"
+    lines = [*writer.log(Run())[:6], line, line[:-lost], *writer.log(Run())[6:]]
+    with pytest.raises(BenchkitError, match="line 8: the line is cut in the number 13"):
+        read(lines)
+    extra = only(lines, lenient=True).extra
+    assert (extra["cpu_mbps"], extra["cpu_iops"]) == ([13.70, None], [1999, 1999])
+
+
+# Damage within words, and loggers' objects
+
+
+LINES = ["Vuser 1:32 Active Virtual Users configured",
+         f"Vuser 1:{writer.result(Run(database='SQL Server', users=32))}"]  # fmt: skip
+
+
+@pytest.mark.parametrize("mark", ["\0", "\ufffd", b"\xff"])
+@pytest.mark.parametrize(("line", "place"), [(n, at) for n in (0, 1) for at in range(8, 68, 2)])
+def test_lost_letter_is_made_good_or_told(mark, line, place, tmp_path):
+    data = [text.encode() for text in LINES]
+    mark = mark if isinstance(mark, bytes) else mark.encode()
+    data[line] = LINES[line][:place].encode() + mark + LINES[line][place + 1 :].encode()
+    text = b"\n".join(data) + b"\n"
+    imported = read_text(tmp_path, text, lenient=True)
+    for run in imported.runs:
+        values = {"threads": run.threads, "dataset": run.dataset, **run.metrics}
+        whole = {"threads": 32, "dataset": "SQL Server", "nopm": 42333, "tpm": 98385}
+        missing = {name for name, value in whole.items() if values.get(name) != value}
+        assert not missing or imported.problems
+        assert {values.get(name) for name in missing} <= {None, "unknown"}
+
+
+def test_log_of_a_container_reads_the_same(tmp_path):
+    lines = writer.log(Run(users=3, counts=RATES[:9], duration=1), banner="5.0")
+    lines += dumped(writer.job_results({"A" * 24: Run(users=7)}))
+    objects = [
+        json.dumps({"log": f"{line}\n", "stream": "stdout", "time": "2026-11-30T16:36:14.1Z"})
+        for line in lines
+    ]
+    path = text_file(tmp_path, "\n".join(objects))
+    found = read_file(path, _formats()).runs
+    assert [(run.threads, run.metrics, run.workload) for run in found] == [
+        (run.threads, run.metrics, run.workload) for run in read(lines).runs
+    ]
+
+
+def test_log_that_begins_with_very_many_users_is_known(tmp_path):
+    path = text_file(tmp_path, "\n".join(writer.log(Run(users=900))))
+    assert [run.threads for run in read_file(path, _formats()).runs] == [900]
+
+
+def test_profile_of_older_releases_is_known_by_its_rows(tmp_path):
+    rows = "|PERCENTILES 2019-07-05 09:59:36 to 2019-07-05 09:59:46\n" + "\n".join(
+        f"|{name}|MIN-404|P50%-702|P95%-1296|P99%-4318|MAX-71663|SAMPLES-3804"
+        for name in ("neword", "payment")
+    )
+    (run,) = read_file(text_file(tmp_path, rows), _formats()).runs
+    assert run.extra["etprof_neword_p95_us"] == [1296]
+
+
+@pytest.mark.parametrize("number", ["1,23", "42,33", "1e400"])
+@pytest.mark.parametrize("form", ["log", "document"])
+def test_result_that_is_no_number_is_missing_and_told(number, form):
+    row = {"A" * 24: {"activevu": "8", "nopm": number, "tpm": "98385"}}
+    text = f"Vuser 1:TEST RESULT : System achieved {number} NOPM from 98385 MariaDB TPM"
+    lines = [text] if form == "log" else [json.dumps(row)]
+    with pytest.raises(BenchkitError, match="expected a number"):
+        read(lines)
+    assert only(lines, lenient=True).metrics == {"tpm": 98385}
+
+
+def test_result_with_a_fraction_is_kept_and_flagged():
+    run = only(["Vuser 1:TEST RESULT : System achieved 42.333 NOPM from 98385 MariaDB TPM"])
+    assert (run.metrics["nopm"], run.warnings) == (
+        42.333,
+        ("nopm 42.333 is not whole, as counts are",),
+    )

@@ -7,11 +7,12 @@ they are recognised and in their name.
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import chain, islice
 
 from benchkit.importers.hammerdb_jobs import JobReader
-from benchkit.importers.hammerdb_json import Document, DocumentReader
+from benchkit.importers.hammerdb_json import Document, DocumentReader, loads
 from benchkit.importers.hammerdb_log import LogReader
 from benchkit.importers.hammerdb_profile import ProfileReader
 from benchkit.importers.hammerdb_runs import Collector
@@ -25,31 +26,60 @@ PROFILE = "hammerdb time profile"
 COUNTER = "hammerdb transaction counter"
 
 _CONTAINER = re.compile(r"^[\w.-]{1,60} +\| ?")
-_OWN = re.compile(r"[\"{}]|[A-Za-z]*(?:user|db|DB|tpm|qph|TPM|NOPM|job)|[A-Z]{3,}|>>>>>|\|")
+_OWN = re.compile(
+    r"[\"{}]|[A-Za-z]*(?:user|(?<!hammer)db|db>|DB|tpm|qph|TPM|NOPM|job)|[A-Z]{3,}|>>>>>|\|"
+    r"|\0 ?[A-Za-z][A-Za-z0-9 ]{0,20} (?:tpm|qph)\b"
+)
 """What no prefix has in it, but HammerDB's lines have."""
+
+_WRAPPED = re.compile(r"\{\s*\"(?:log|message|msg)\"\s*:\s*\"")
+_SEVERAL = re.compile(" {2,}")
+_BLANKS = str.maketrans("\t\xa0", "  ")
 
 _CUT_NUMBER = re.compile(
     r"(?:(?<!\d)[:=]|[:=]\s|%-|\b(?:is|in|of|achieved|from|at))\s*(?P<number>[-+]?\d[\d.,]*)$"
 )
+_FOREIGN = re.compile("[\x80-\x9f\xa1-\xff](?=[\\d.,])|(?<=[\\d.,])[\x80-\x9f\xa1-\xff]")
+_FIGURES = re.compile(r"Virtual User|NOPM|TPM|\btpm\b|\bqph\b|CALLS|P99|_ms\"|Completed|completed")
+"""Where a number that touches no ASCII has been damaged: HammerDB prints nothing but."""
+
+_DAMAGED_NAME = re.compile(
+    rf"(?=[A-Za-z ]{{0,40}}{DAMAGE})"
+    rf"[A-Za-z{DAMAGE}][A-Za-z {DAMAGE}]{{0,40}}?(?=\s?(?:TPM|tpm|qph)\b)"
+)
+_NO_ASCII = f"\x80-\xff{DAMAGE}"
+_LOST_LETTERS_MAX = 2
+_PHRASES = [
+    (phrase, re.compile("".join(f"[{re.escape(letter)}{_NO_ASCII}]" for letter in phrase)))
+    for phrase in (
+        "Virtual Users configured", "Active Virtual", "System achieved", "NOPM from", " TPM at ",
+        "Timing test period of", "Beginning rampup time of", "Rampup complete", "Test complete",
+        "query set(s) in", "completed in", "SUMMARY OF", "ACTIVE VIRTUAL USERS", "VIRTUAL USER ",
+        "ELAPSED TIME",
+    )
+]  # fmt: skip
+"""What makes a figure known, and the same where letters of it are lost."""
+
 _NUMBER_OR_DAMAGE = re.compile(rf"[\d.,{DAMAGE}]+")
 
 _SIGNS: dict[str, tuple[tuple[str, float], ...]] = {
     LOG: (
         (r"System\s*achieved\s*[\d,.]+.*(NOPM|TPM)", 0.95),
         (r"^\s*HammerDB CLI v|^Hammerdb Log @|^hammerdb>", 0.9),
-        (r"Vuser \d+\s*:", 0.85),
+        (r"Vuser \d+\s*:|Vuser \d+ created\b", 0.85),
         (r"Completed \d+ query set\(s\) in", 0.8),
         (r"^\d+ [A-Z]\w+( Server)? tpm\b", 0.6),
     ),
     JOB: (
         (r'"hammerdb-job-report-v1"', 1.0),
         (r'^\s*"TEST RESULT : System|"Jobid has no (test result|timing data)', 0.97),
-        (r'"(activevu|p99_ms|usr%)"\s*:|^\s*\{?"\w[\w ]* tpm"\s*:\s*\{', 0.97),
+        (r'"(activevu|p99_ms|usr%)"\s*:|^\s*\{?\s*"\w[\w ]* tpm"\s*:\s*\{', 0.97),
         (r'^\s*\[.*"TEST RESULT : System', 0.97),
         (r"^TPROC-C Jobs\s*$", 0.97),
     ),
     PROFILE: (
         (r"(?i)Hammerdb Time Profile Report @", 0.96),
+        (r"\|PERCENTILES \d{4}-|\|MIN-\d+\|P50%-", 0.84),
         (r">>>>> (PROC|VIRTUAL USER \d+|SUMMARY OF \d+)", 0.96),
     ),
     COUNTER: (
@@ -79,7 +109,7 @@ def parse(lines: Iterable[Line], *, lenient: bool, name: str, format_name: str =
     """
     rest = iter(lines)
     head = list(islice(rest, HEAD_LINES))
-    reader = _Reader(lenient, _prefixes([line.text for line in head]))
+    reader = _Reader(lenient, _prefixes([text for line in head for text in _unwrapped(line.text)]))
     for line in chain(head, rest):
         reader.feed(line)
     reader.end()
@@ -103,9 +133,18 @@ class _Reader:
         self._readers = (self._jobs.feed, self._log.feed, ProfileReader(self.collector).feed)
 
     def feed(self, line: Line) -> None:
+        if line.text[:1] != "{":
+            self._feed(line)
+            return
+        for text in _unwrapped(line.text):
+            self._feed(replace(line, text=text))
+
+    def _feed(self, line: Line) -> None:
         text = _CONTAINER.sub("", line.text, count=1) if " |" in line.text else line.text
         prefix, text = self._prefixes.split(text)
         self._log.date = date_in(prefix)
+        if "\t" in text or "\xa0" in text:
+            text = text.translate(_BLANKS)
         rest = self._documents.feed(line.number, self._without_damage(line, text))
         if rest:
             self._text(line.number, rest)
@@ -115,11 +154,18 @@ class _Reader:
 
     def _without_damage(self, line: Line, text: str) -> str:
         """Return a line without numbers that are not all there."""
+        if not text.isascii():
+            text = _with_whole_phrases(text)
+            text = _FOREIGN.sub(DAMAGE, text) if _FIGURES.search(text) else text
         if DAMAGE in text:
             damaged = [each for each in _NUMBER_OR_DAMAGE.findall(text) if _is_damaged(each)]
             if damaged:
                 self.collector.problem(line.number, f"a number is damaged: {damaged[0][:40]!r}")
-            text = _NUMBER_OR_DAMAGE.sub(_undamaged, text)
+            text = _NUMBER_OR_DAMAGE.sub(_damaged_number, text)
+            if (name := _DAMAGED_NAME.search(text)) is not None:
+                self.collector.problem(line.number, f"a name is damaged: {name[0]!r}")
+                text = text[: name.start()] + text[name.end() :]
+            text = text.replace(DAMAGE, "")
         if not line.whole and (cut := _CUT_NUMBER.search(text)) is not None:
             self.collector.problem(
                 line.number, f"the file ends in the number {cut['number'][:40]}: expected its line"
@@ -128,6 +174,8 @@ class _Reader:
         return text
 
     def _text(self, line: int, text: str) -> None:
+        if "  " in text:
+            text = _SEVERAL.sub(" ", text)
         for read in self._readers:
             read(line, text)
 
@@ -140,14 +188,33 @@ class _Reader:
             self._text((document.text_line or document.line) + number, text)
 
 
+def _unwrapped(text: str) -> Sequence[str]:
+    """Return the lines that a logger has put into an object of their own, as Docker does."""
+    if _WRAPPED.match(text) is None:
+        return (text,)
+    value = loads(0, text).value
+    wrapped = next(iter(value.values())) if isinstance(value, dict) else text
+    return wrapped.splitlines() if isinstance(wrapped, str) else (text,)
+
+
+def _with_whole_phrases(text: str) -> str:
+    """Return a line in which HammerDB's phrases have the letters again that were lost."""
+    for phrase, pattern in _PHRASES:
+        match = None if phrase in text.replace(DAMAGE, "") else pattern.search(text)
+        if match is not None:
+            lost = sum(letter != right for letter, right in zip(match[0], phrase, strict=True))
+            text = text if lost > _LOST_LETTERS_MAX else text.replace(match[0], phrase)
+    return text
+
+
 def _is_damaged(token: str) -> bool:
     """Whether a mark of damage touches a number, within it or at either end."""
     return DAMAGE in token and any(letter.isdigit() for letter in token)
 
 
-def _undamaged(found: re.Match[str]) -> str:
-    """Return a number as it is, and ``?`` for one that is damaged; marks alone say nothing."""
-    return "?" if _is_damaged(found[0]) else found[0].replace(DAMAGE, "")
+def _damaged_number(found: re.Match[str]) -> str:
+    """Return ``?`` for a number that is damaged, and anything else as it is."""
+    return "?" if _is_damaged(found[0]) else found[0]
 
 
 def _prefixes(head: Sequence[str]) -> Prefixes:
@@ -157,8 +224,12 @@ def _prefixes(head: Sequence[str]) -> Prefixes:
 
 def _score(format_name: str, head_lines: list[str], name: str) -> float:
     """Return how surely the first lines of a file are of a format, from 0 to 1."""
-    prefixes = _prefixes(head_lines)
-    plain = [prefixes.strip(_CONTAINER.sub("", line[:2000], count=1)) for line in head_lines]
+    lines = [text[:2000] for line in head_lines for text in _unwrapped(line)]
+    prefixes = _prefixes(lines)
+    plain = [
+        _SEVERAL.sub(" ", prefixes.strip(_CONTAINER.sub("", line, count=1)).translate(_BLANKS))
+        for line in lines
+    ]
     scores = [
         score
         for pattern, score in _SIGNS[format_name]

@@ -116,7 +116,9 @@ class Draft:
     closed: bool = False
     reopened: bool = False
     no_result: bool = False
+    is_of_document: bool = False
     profile_line: int = 0
+    configured_line: int = 0
     phase: int = UNKNOWN
     counts: Counts = field(default_factory=Counts)
     timing: dict[str, dict[str, float]] = field(default_factory=dict)
@@ -130,6 +132,12 @@ class Draft:
     def has_result(self) -> bool:
         """Whether the throughput is known."""
         return self.nopm is not None or self.tpm is not None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether what a log tells next of TPROC-C is of another run."""
+        is_profile = bool(self.profile_line and not (self.began or self.job))
+        return self.has_result or is_profile or self.has_content and self.benchmark == "tproch"
 
     @property
     def has_only_query_sets(self) -> bool:
@@ -170,13 +178,15 @@ class Draft:
 
     def set_result(self, nopm: float | None, tpm: float | None, database: str) -> None:
         """Take a TEST RESULT; a second one that differs is noted."""
+        is_first = not self.has_result
         for name, found in (("nopm", nopm), ("tpm", tpm)):
             known = getattr(self, name)
             if known is None:
                 setattr(self, name, found)
             elif found is not None and found != known:
                 self.warn(f"{name} is {known:g} in one place and {found:g} in another")
-        self.database = database_name(database) or self.database
+        if is_first or not self.database:
+            self.database = database_name(database) or self.database
         self.benchmark = "tprocc"
         self.no_result = False
         self.phase = DRAIN
@@ -248,8 +258,9 @@ def workload(draft: Draft, version: str) -> str:
 
 def threads(draft: Draft) -> int | None:
     """Return the number of virtual users, without the monitor."""
-    found = draft.threads if draft.threads is not None else draft.threads_hint
-    return found or _users_with_queries(draft) or None
+    if draft.threads is not None:
+        return draft.threads or None
+    return max(draft.threads_hint or 0, _users_with_queries(draft)) or None
 
 
 def _users_with_queries(draft: Draft) -> int:
@@ -268,6 +279,8 @@ def _metrics(draft: Draft, extra: dict[str, object]) -> dict[str, float]:
             continue
         if 0 <= value < _LARGEST_PER_MINUTE:
             metrics[name] = value
+            if value != int(value):
+                draft.warn(f"{name} {value:g} is not whole, as counts are")
             if is_underflowed(value):
                 draft.warn(f"{name} {value:.17g} is that of a counter that ran below zero")
         else:

@@ -17,6 +17,7 @@ REPORT_SCHEMA = "hammerdb-job-report-v1"
 _SECRET = re.compile(r"pass|secret|token", re.IGNORECASE)
 _JOB = re.compile(JOB_ID)
 _STAMP = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\S{0,10}")
+_FIGURE = re.compile(r"\d{1,30}(?:\.\d{1,9})?")
 _DIGITS = re.compile(r"\d{1,7}")
 _COUNTER_NAME = re.compile(r"(?P<db>.{0,40}?)\s*(?P<unit>tpm|qph)", re.IGNORECASE)
 _TIMING_COMMAND = re.compile(r"jobs?\s+\S+\s+timing(?:\s+(?:vu=)?(?P<user>\d{1,7}))?\s*$")
@@ -65,6 +66,8 @@ class JobReader:
         """Take a line of text: a command, a row of the table of jobs, a Tcl dictionary."""
         if "timing" in text and (command := _TIMING_COMMAND.search(text)):
             self._user = command["user"] or ""
+        if "TRANSACTION RESPONSE TIMES" in text:
+            self._collector.forget_job()
         if " Jobs" in text and (head := _TABLE_HEAD.match(text)):
             self._table = head[1]
         if len(text) < 400 and (row := _TABLE_ROW.match(text)):
@@ -85,7 +88,11 @@ class JobReader:
         """Take a JSON document, or a part of one."""
         if nesting > _NESTING_MAX:
             return
-        if isinstance(value, str) and "System achieved" in value:
+        if isinstance(value, str) and value.count("System achieved") > 1:
+            self._collector.end_text_run()
+            for text in value.splitlines():
+                self._log.feed(line, text)
+        elif isinstance(value, str) and "System achieved" in value:
             self._tell(line, self._collector.job_run(line), value.splitlines())
         elif isinstance(value, list):
             self._list(line, value, nesting)
@@ -129,7 +136,10 @@ class JobReader:
         said = [f"Vuser {user}:{text}" for user, text in zip(texts[::2], texts[1::2], strict=False)]
         worth_it = any("TEST RESULT" in text or "query" in text for text in said)
         if worth_it:
-            self._tell(line, self._collector.job_run(line), said[:_ROWS_MAX])
+            draft = self._collector.job_run(line)
+            if _tells_other_result(draft, said):
+                draft = self._collector.next_run(line)
+            self._tell(line, draft, said[:_ROWS_MAX])
 
     def _tell(self, line: int, draft: Draft, texts: Sequence[str]) -> None:
         """Read texts as a log of the given run and of no other."""
@@ -138,7 +148,7 @@ class JobReader:
             self._collector.current = draft
             draft.reopened = True
             if "RUNNING" not in text:
-                self._log.feed(line, text)
+                self._log.feed(line, " ".join(text.split()))
         draft.reopened = False
         self._collector.current = draft if before is None else before
 
@@ -147,7 +157,7 @@ class JobReader:
     def _all_results(self, line: int, row: Row) -> None:
         for job, value in row.items():
             if isinstance(value, dict):
-                self._result_of(self._collector.job_run(line, job), value)
+                self._result_of(line, self._collector.job_run(line, job), value)
             elif isinstance(value, str) and "no test result" in value:
                 draft = self._collector.job_run(line, job)
                 draft.no_result = not draft.is_more_than_counts
@@ -155,9 +165,9 @@ class JobReader:
     def _plain_result(self, line: int, row: Row) -> None:
         job = row.get("jobid")
         named = job if isinstance(job, str) and _JOB.fullmatch(job) else ""
-        self._result_of(self._collector.job_run(line, named), row)
+        self._result_of(line, self._collector.job_run(line, named), row)
 
-    def _result_of(self, draft: Draft, row: Row) -> None:
+    def _result_of(self, line: int, draft: Draft, row: Row) -> None:
         users = row.get("activevu", row.get("active_virtual_users"))
         draft.threads = draft.threads if draft.threads is not None else _leading_count(users)
         stamp = row.get("tstamp", row.get("timestamp"))
@@ -165,6 +175,10 @@ class JobReader:
             draft.timestamp = draft.timestamp or stamp[:TITLE_MAX]
         database = next((row[key] for key in _DATABASE_KEYS if key in row), "")
         nopm, tpm = number(row.get("nopm")), number(row.get("tpm"))
+        for name, found in (("nopm", nopm), ("tpm", tpm)):
+            if found is None and row.get(name) not in (None, ""):
+                told = _text(row[name])[:40]
+                self._collector.problem(line, f"{name} is {told!r}: expected a number")
         if nopm is not None or tpm is not None:
             draft.set_result(nopm, tpm, database if isinstance(database, str) else "")
         for name in ("geomean_seconds", "total_query_time_seconds", "queries", "query_sets"):
@@ -260,7 +274,8 @@ class JobReader:
         match = _NAME_AND_VERSION.fullmatch(text.strip()[:TITLE_MAX])
         if match is None:
             return
-        draft.database = draft.database or database_name(match["name"])
+        if not (draft.has_result and draft.database):
+            draft.database = database_name(match["name"])
         version = match["version"] or match["bare"] or ""
         draft.database_version = draft.database_version or version
 
@@ -277,19 +292,16 @@ class JobReader:
         draft.database_version = draft.database_version or _text(job.get("release"))
         benchmark = _text(job.get("benchmark"))
         draft.benchmark = "tproch" if benchmark.endswith("H") else "tprocc"
-        draft.database = draft.database or next(
-            (
-                database_name(_text(row[key]))
-                for row in (result, job)
-                for key in _DATABASE_KEYS
-                if row.get(key)
-            ),
-            "",
+        named = next(
+            (row[key] for row in (result, job) for key in _DATABASE_KEYS if row.get(key)), ""
         )
+        if not draft.has_result:
+            draft.database = database_name(_text(named)) or draft.database
         self._report_config(draft, config)
-        self._result_of(draft, result)
+        self._result_of(line, draft, result)
         self._report_counts(line, _part(report, "transaction_count"))
         self._report_times(line, _part(report, "response_times"))
+        self._report_load(line, _part(report, "metrics"))
         self._report_aside(line, draft, report)
 
     def _report_config(self, draft: Draft, config: Row) -> None:
@@ -325,6 +337,18 @@ class JobReader:
         if found:
             self._timing(line, found)
 
+    def _report_load(self, line: int, part: Row) -> None:
+        """Take the computer's load, whose kinds are listed one by one, each with its times."""
+        found: dict[str, dict[str, object]] = {}
+        for name in ("cpu_percent", "iops", "mbps"):
+            rows = part.get(name)
+            for row in map(_part, rows[:_ROWS_MAX] if isinstance(rows, list) else ()):
+                figures = found.setdefault(_text(row.get("timestamp")), {})
+                for key in row.keys() - {"timestamp"}:
+                    figures[name if key == "value" else key.removesuffix("_pct")] = row[key]
+        if found:
+            self._cpu(line, found)
+
     def _report_aside(self, line: int, draft: Draft, report: Row) -> None:
         system = _part(report, "system")
         if system:
@@ -349,6 +373,14 @@ class JobReader:
             draft.listed("geometric_means").append({"seconds": figure})
         elif figure is not None:
             draft.set_result(figure, None, "")
+
+
+def _tells_other_result(draft: Draft, texts: Sequence[str]) -> bool:
+    """Whether a result in texts is not the one that a run has, so that both are runs."""
+    told = next((text for text in texts if "System achieved" in text), "").partition("achieved")[2]
+    known = {draft.nopm, draft.tpm} - {None}
+    figures = set(map(float, _FIGURE.findall(told)))
+    return bool(told) and (draft.is_over if not known else not known <= figures)
 
 
 def _is_report(row: Row) -> bool:

@@ -19,7 +19,8 @@ from benchkit.importers.hammerdb_runs import (
 )
 from benchkit.record import DRAIN, MEASUREMENT, WARMUP
 
-_DATABASE = r"[A-Za-z][\w.+/-]*(?: [A-Za-z][\w.+/-]*){0,3}"
+_WORD = r"[A-Za-z][A-Za-z0-9_.+/-]*"
+_DATABASE = rf"{_WORD}(?: {_WORD}){{0,3}}"
 _RESULT = re.compile(
     rf"System\s*achieved\s*(?:"
     rf"(?P<nopm>{NUMBER})\s*NOPM\s*from\s*(?P<tpm>{NUMBER})\s*(?P<db>(?:{_DATABASE})??)\s*TPM|"
@@ -32,7 +33,7 @@ _CUT_RESULT = re.compile(
 )
 _CUT_NUMBERS = re.compile(
     rf"achieved\s*(?:(?P<nopm>{NUMBER})\s*NOPM(?:\s*from\s*(?P<tpm>{NUMBER})\s)?|"
-    rf"(?P<old_tpm>{NUMBER})\s*(?:{_DATABASE})??\s*TPM\b)"
+    rf"(?P<old_tpm>{NUMBER})\s*(?P<db>(?:{_DATABASE})??)\s*TPM\b)"
 )
 _RULES = {
     "HammerDB": r"HammerDB(?: CLI| Web Service| GUI)?[- ]v?(?P<version>\d{1,2}\.\d{1,3})",
@@ -62,7 +63,7 @@ _RULES = {
     "job": rf"\bjobs? (?P<asked_job>{JOB_ID})\b",
     "FINISHED FAILED": r"(?P<failed>FINISHED FAILED)",
     "Error in Virtual User": r"Error in Virtual User (?P<error>.*)",
-    "DBVersion:": r"DBVersion:\s*(?P<db_version>[\w.+~-]{1,60})",
+    "DBVersion:": r"DBVersion:\s*(?P<db_version>[\w.+~-]{1,60}?)(?=Vuser|[^\w.+~-]|$)",
     "Database set": r"Database set to (?P<db_set>\w{1,30})",
     "RUNNING - ": r"RUNNING - (?P<running>\w[\w ]{0,30}?) TPR?O?C-(?P<running_bm>[CH])\b",
     "Benchmark set": r"Benchmark set to TPR?O?C-(?P<bm_set>[CH])",
@@ -81,11 +82,19 @@ _RULES = {
     "refresh": rf"(?P<refresh>New|Old) Sales refresh complete in (?P<seconds>{NUMBER})",
 }
 _COUNTER = re.compile(
-    rf"(?:^|[|>\]]\s*)"
+    rf"(?:^(?:\d{{10,13}}\s+)?|[-|>\]:\"']\s*)"
     rf"(?P<count>{NUMBER})\s*(?P<db>{_DATABASE})\s*(?P<unit>tpm|qph)"
-    r"\s*(?:@\s*(?P<date>.{0,60}))?$"
+    r"\s*(?:@\s*(?P<date>.{0,60}?))?(?:[\s|\"',]|<br ?/?>)*$"
 )
+_GLUED_COUNTER = re.compile(
+    r"(?<!\d)(?P<count>\d+) ?(?P<db>(?:Db2|[A-Za-z]+)(?: [A-Za-z]+){0,3}?) (?P<unit>tpm|qph)"
+    r"(?=$|\s|\d|Vuser)(?: @ (?P<date>.{0,30}?:\d\d:\d\d.{0,8}? \d{4}))?"
+)
+"""A row behind or in front of something else; rows of their own may be written otherwise."""
+
 _BARE_JOB = re.compile(rf"\s*({JOB_ID})\s*")
+_PARTS = re.compile(r"(?=Vuser \d{1,7}\s*:)|(?=hammerdb>)|\\r|\\n")
+_NEEDLES = re.compile("|".join(map(re.escape, _RULES)))
 _VUSER = re.compile(r"Vuser (\d{1,7})\s*:")
 
 _DATE = re.compile(
@@ -94,6 +103,8 @@ _DATE = re.compile(
 )
 _MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 _SECRET = re.compile(r"pass|secret|token", re.IGNORECASE)
+
+_CPU_FIGURES = ("usr", "sys", "irq", "idle", "iops", "mbps")
 
 _SETTINGS_MAX = 200
 _ERRORS_MAX = 20
@@ -128,6 +139,7 @@ class LogReader:
     def __init__(self, collector: Collector) -> None:
         self._collector = collector
         self.date = ""
+        self._users_set: int | None = None
         self._rules = [(needle, re.compile(pattern)) for needle, pattern in _RULES.items()]
         self._handlers: dict[str, Callable[[int, re.Match[str]], object]] = {
             "version": lambda line, match: collector.see_version(match["version"]),
@@ -145,7 +157,7 @@ class LogReader:
             "active": self._active,
             "vu": self._active,
             "created": self._created,
-            "vuset": lambda line, match: self._expect_users(whole(match["vuset"])),
+            "vuset": self._users_are_set,
             "vu_count": self._warehouses,
             "named_job": lambda line, match: collector.name_text_run(match["named_job"]),
             "asked_job": lambda line, match: collector.see_job(match["asked_job"]),
@@ -170,19 +182,32 @@ class LogReader:
         }
 
     def feed(self, line: int, text: str) -> None:
-        """Take what a line says."""
+        """Take what a line says; one that holds several in their order."""
+        if text.count("Vuser ") > 1 or "\\n" in text:
+            for part in _PARTS.split(text):
+                self._take(line, part)
+        else:
+            self._take(line, text)
+
+    def _take(self, line: int, text: str) -> None:
         if "System" in text or "RESULT" in text:
             self._results(line, text)
-        if text.rstrip()[-3:] in ("tpm", "qph") or " tpm @" in text or " qph @" in text:
-            self._counter(line, text)
-        for needle, pattern in self._rules:
-            if needle in text:
-                for match in pattern.finditer(text):
-                    self._handle(line, match)
+        if " tpm" in text or " qph" in text or text.rstrip()[-3:] in ("tpm", "qph"):
+            self._counters(line, text)
+        elif text[:1].isdigit() and len(text) < 40:
+            self._cut_counter(line, text)
+        if _NEEDLES.search(text) is not None:
+            self._apply_rules(line, text)
         bare = _BARE_JOB.fullmatch(text) if len(text) < 40 else None
         if bare:
             self._collector.see_job(bare[1])
             self._collector.reopen(line)
+
+    def _apply_rules(self, line: int, text: str) -> None:
+        for needle, pattern in self._rules:
+            if needle in text:
+                for match in pattern.finditer(text):
+                    self._handle(line, match)
 
     def _handle(self, line: int, match: re.Match[str]) -> None:
         for name, value in match.groupdict().items():
@@ -199,6 +224,8 @@ class LogReader:
                 found = match["nopm"], match["tpm"], match["db"]
             else:
                 found = match["old_nopm"], match["old_tpm"], match["old_db"]
+            for text in filter(lambda each: number(each) is None, found[:2]):
+                self._collector.problem(line, f"a TEST RESULT of {text[:40]!r}: expected a number")
             self._result(line, number(found[0]), number(found[1]), found[2])
         if not matches and _CUT_RESULT.search(text):
             self._cut_result(line, text)
@@ -210,26 +237,29 @@ class LogReader:
         match = _CUT_NUMBERS.search(text)
         if match is not None:
             tpm = match["tpm"] or match["old_tpm"]
-            self._result(line, number(match["nopm"]), number(tpm), "")
+            self._result(line, number(match["nopm"]), number(tpm), match["db"] or "")
             self._collector.text_run(line).warn("the TEST RESULT is cut")
 
     def _result(self, line: int, nopm: float | None, tpm: float | None, database: str) -> None:
         draft = self._collector.text_run(line)
-        is_known = draft.has_result or draft.is_more_than_counts and draft.benchmark == "tproch"
-        if is_known and not draft.reopened:
+        if draft.is_over and not draft.reopened:
             if (draft.nopm, draft.tpm) == (nopm, tpm):
                 draft.warn("the TEST RESULT is there twice")
                 return
             draft = self._collector.next_run(line)
+            draft.threads_hint = None
         draft.set_result(nopm, tpm, database)
         draft.reopened = False
 
     def _active(self, line: int, match: re.Match[str]) -> None:
         draft = self._collector.text_run(line)
-        if draft.has_result and not draft.reopened:
+        if draft.is_over and not draft.reopened:
             draft = self._collector.next_run(line)
         found = match.groupdict()
         users = whole(found.get("active") or found.get("vu"))
+        if draft.configured_line and users != draft.threads and not draft.reopened:
+            draft = self._collector.next_run(line)
+        draft.configured_line = line
         if draft.threads is not None and users != draft.threads:
             draft.warn(f"{draft.threads} virtual users in one place and {users} in another")
         draft.threads = users if draft.threads is None else draft.threads
@@ -238,7 +268,7 @@ class LogReader:
 
     def _rampup(self, line: int, match: re.Match[str]) -> None:
         draft = self._collector.text_run(line)
-        if (draft.began or draft.is_more_than_counts) and not draft.reopened:
+        if (draft.began or draft.has_content) and not draft.reopened:
             draft = self._collector.next_run(line)
         draft.began = True
         draft.benchmark = "tprocc"
@@ -258,6 +288,10 @@ class LogReader:
         self._collector.end_text_run()
         users = whole(match["created"])
         self._expect_users(users - 1 if users and match["monitor"] else users)
+
+    def _users_are_set(self, line: int, match: re.Match[str]) -> None:
+        self._users_set = whole(match["vuset"]) or None
+        self._expect_users(self._users_set)
 
     def _expect_users(self, users: int | None) -> None:
         self._collector.virtual_users = users or None
@@ -284,6 +318,8 @@ class LogReader:
     def _close(self, line: int, match: re.Match[str]) -> None:
         if self._collector.current is not None:
             self._collector.current.closed = True
+        if match["close"] == "vudestroy":
+            self._collector.virtual_users = self._users_set
 
     def _failed(self, line: int, match: re.Match[str]) -> None:
         draft = self._collector.current
@@ -319,10 +355,29 @@ class LogReader:
         if not _SECRET.search(key) and (key in settings or len(settings) < _SETTINGS_MAX):
             settings[key] = value.strip()[:200]
 
-    def _counter(self, line: int, text: str) -> None:
-        match = _COUNTER.search(text.rstrip())
-        count = number(match["count"]) if match else None
-        if match is None or count is None:
+    def _counters(self, line: int, text: str) -> None:
+        rows = text.count(" tpm") + text.count(" qph")
+        if rows <= 1 and (match := _COUNTER.search(text.rstrip())) is not None:
+            self._counter(line, match)
+        elif rows > 1 or "Vuser" in text:
+            found = list(_GLUED_COUNTER.finditer(text))
+            for glued in found:
+                self._counter(line, glued)
+            if 0 < len(found) < rows:
+                self._collector.problem(line, "a row of the transaction counter is damaged")
+
+    def _cut_counter(self, line: int, text: str) -> None:
+        """Note a line that looks like the rows before it, up to where it ends."""
+        draft = self._collector.current
+        count, _, name = text.strip().partition(" ")
+        if draft is not None and name and count.isdigit() and draft.counts.name.startswith(name):
+            self._collector.problem(
+                line, f"the transaction count is cut: expected 'N {draft.counts.name}'"
+            )
+
+    def _counter(self, line: int, match: re.Match[str]) -> None:
+        count = number(match["count"])
+        if count is None:
             return
         draft = self._collector.text_run(line)
         seconds = seconds_of_date(match["date"] or self.date)
@@ -338,15 +393,19 @@ class LogReader:
         draft = self._collector.text_run(line)
         if not self._collector.has_room(line):
             return
-        for name in ("usr", "sys", "irq", "idle", "iops", "mbps"):
-            if match[name] is not None:
-                draft.listed(f"cpu_{name}").append(number(match[name]))
+        told = [name for name in _CPU_FIGURES if match[name] is not None]
+        cut = told[-1] if _has_fewer_decimals(match[told[-1]], match["usr"]) else ""
+        if cut:
+            self._collector.problem(line, f"the line is cut in the number {match[cut]}")
+        for name in told:
+            draft.listed(f"cpu_{name}").append(number(match[name]) if name != cut else None)
 
     # TPROC-H
 
     def _query_run(self, line: int) -> Draft:
         draft = self._collector.text_run(line)
-        if (draft.has_result or draft.closed) and not draft.reopened:
+        is_other = draft.has_result or draft.closed or draft.profile_line
+        if is_other and not draft.reopened:
             draft = self._collector.next_run(line)
         draft.benchmark = "tproch"
         return draft
@@ -390,3 +449,8 @@ def _with_user(match: re.Match[str]) -> dict[str, object]:
     start = match.start()
     users = _VUSER.findall(match.string, max(0, start - 200), start)
     return {"virtual_user": int(users[-1])} if users else {}
+
+
+def _has_fewer_decimals(last: str, first: str) -> bool:
+    """Whether the last number of a row has lost some, where all are printed with as many."""
+    return last != "0" and len(last.partition(".")[2]) < len(first.partition(".")[2])

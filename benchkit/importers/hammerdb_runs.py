@@ -118,8 +118,12 @@ class Collector:
     def end_text_run(self) -> None:
         """Let the next text begin a run, if what there is has come to its end."""
         draft = self.current
-        if draft is not None and (draft.closed or draft.began or draft.has_content):
+        if draft is not None and (
+            draft.closed or draft.began or draft.has_content or draft.configured_line
+        ):
             self.current = None
+            if draft.has_content:
+                self.started.clear()
 
     def start(self, line: int, what: str) -> None:
         """Note that a run was started: what is told next is of another run."""
@@ -128,8 +132,8 @@ class Collector:
         elif what in self.started and not (self.current and self.current.began):
             self._left_out.append(self.started[what])
             self.started.clear()
-        self.started.setdefault(what, line)
         self.end_text_run()
+        self.started.setdefault(what, line)
 
     def see_job(self, job: str) -> None:
         """Take the id of the job that the following documents are about."""
@@ -153,14 +157,33 @@ class Collector:
         job = job or self.job
         if job and job in self._jobs:
             self.started.clear()
+            if (unnamed := self._unnamed()) is not None:
+                self._jobs[job].absorb(unnamed)
+                unnamed.no_result = True
             return self._jobs[job]
         if not job:
-            return self.text_run(line)
+            draft = self.text_run(line)
+            draft.is_of_document = True
+            return draft
         self.started.clear()
-        draft = self._new(line)
+        draft = self._unnamed() or self._new(line)
         draft.job = job
         if self._begun <= _RUNS_MAX:
             self._jobs[job] = draft
+        return draft
+
+    def forget_job(self) -> None:
+        """Let documents that follow be of a job that is named after them."""
+        self.job = ""
+        self.current = None
+
+    def _unnamed(self) -> Draft | None:
+        """Return the run that documents told of before one of them says which job it is."""
+        draft = self.current
+        is_told = draft is None or draft.job or draft.has_result or draft.began
+        if draft is None or is_told or not draft.is_of_document:
+            return None
+        self.current = None
         return draft
 
     def reopen(self, line: int) -> Draft:
@@ -220,6 +243,7 @@ class Collector:
         query_sets: list[object] = []
         for draft in drafts:
             self._check_profile(draft)
+            self._check_result(draft)
             if draft.began and not draft.has_result and draft is not drafts[-1]:
                 asides.append(f"a run begun in line {draft.line} gave no result and was left out")
             elif has_more_than_counts and draft.has_only_query_sets:
@@ -230,6 +254,12 @@ class Collector:
         if kept:
             _tell(kept[-1], asides, query_sets)
         return kept
+
+    def _check_result(self, draft: Draft) -> None:
+        """Note a run that came to its end, where its result is what is printed next."""
+        if draft.configured_line and not draft.has_result:
+            users = f"the run of {draft.threads} virtual users"
+            self.problem(draft.configured_line, f"{users} has no result: expected a TEST RESULT")
 
     def _is_run(self, draft: Draft, has_more_than_counts: bool) -> bool:
         if draft.began and not draft.has_result:
@@ -252,16 +282,39 @@ class Collector:
         self.problem(line, f"{what!r} has no result: expected a TEST RESULT before the file's end")
 
     def _check_profile(self, draft: Draft) -> None:
-        if draft.profile_line and not draft.timing:
+        """Note what a time profile in text form lacks, which has the same figures everywhere."""
+        if not draft.profile_line:
+            return
+        if not draft.timing:
             self.problem(draft.profile_line, "the time profile breaks off: expected its SUMMARY")
             draft.warn("the time profile breaks off before its summary")
-        for procedure, figures in draft.timing.items():
-            if draft.profile_line and not {"calls", "p99_ms"} <= figures.keys():
-                self.problem(
-                    draft.profile_line,
-                    f"the time profile of {procedure} is cut: expected CALLS and P99",
-                )
-                draft.warn(f"the time profile of {procedure} is cut")
+        sections = {"SUMMARY": draft.timing} if draft.timing else {}
+        sections |= {f"VIRTUAL USER {user}": each for user, each in draft.timing_by_vu.items()}
+        usual = {"calls", "p99_ms"}.union(*(f for each in sections.values() for f in each.values()))
+        usual -= {"elapsed_ms", "sd", "sd_ms"}
+        for section, procedures in sections.items():
+            for procedure, figures in procedures.items():
+                if lost := usual - figures.keys():
+                    self._cut_profile(draft, f"{procedure} ({section})", lost)
+                    _drop_cut_count(figures)
+        by_user = {name for each in draft.timing_by_vu.values() for name in each}
+        if draft.timing and (lost := by_user - draft.timing.keys()):
+            self._cut_profile(draft, "its SUMMARY", lost)
+
+    def _cut_profile(self, draft: Draft, what: str, lost: set[str]) -> None:
+        names = ", ".join(name.removesuffix("_ms").upper() for name in sorted(lost))
+        self.problem(
+            draft.profile_line, f"the time profile of {what} is cut: expected {names[:80]}"
+        )
+        draft.warn(f"the time profile of {what} is cut")
+
+
+def _drop_cut_count(figures: dict[str, float]) -> None:
+    """Drop a figure without unit that ended a row, where it may have lost digits."""
+    if "min_ms" not in figures:
+        figures.pop("calls", None)
+    if "ratio_pct" not in figures:
+        figures.pop("sd", None)
 
 
 def _has_value(run: ImportedRun) -> bool:
@@ -289,15 +342,24 @@ def _tell(draft: Draft, asides: list[str], query_sets: list[object]) -> None:
 
 
 def _without_stray_users(drafts: list[Draft]) -> Iterator[Draft]:
-    """Give a lone "Active Virtual Users" that stands behind its result to that result."""
-    before: Draft | None = None
-    for draft in drafts:
-        is_stray = draft.threads is not None and not (draft.began or draft.is_more_than_counts)
-        if is_stray and before is not None and before.threads is None:
-            before.threads = draft.threads
+    """Give each "Active Virtual Users" that stands behind the results to its result."""
+    waiting: list[Draft] = []
+    strays: list[Draft] = []
+    for draft in [*drafts, Draft(0)]:
+        if draft.threads is not None and not (draft.began or draft.is_more_than_counts):
+            strays.append(draft)
             continue
-        before = draft
-        yield draft
+        if len(strays) == len(waiting):
+            for result, stray in zip(waiting, strays, strict=True):
+                result.threads = stray.threads
+        else:
+            yield from strays
+        waiting = waiting if not strays and draft.has_result else []
+        strays = []
+        if draft.has_result and draft.threads is None:
+            waiting.append(draft)
+        if draft.line:
+            yield draft
 
 
 def _datasets(drafts: list[Draft]) -> list[str]:
