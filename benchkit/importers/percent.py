@@ -6,13 +6,15 @@ nothing does, the caller is asked.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice, pairwise
 
 from benchkit.importers.model import Imported, ImportedRun, ImportFormatError, Problem
 from benchkit.importers.source import Line
 from benchkit.importers.taf_columns import COPIES, flagged
-from benchkit.importers.taf_names import limited, raise_unless
+from benchkit.importers.taf_names import RUNS_MAX, Problems, limited
 from benchkit.metrics import PERCENT_METRIC
 
 FORMAT = "percent table"
@@ -40,16 +42,27 @@ _TEXT_MAX = 4_000
 _LINE_MAX = 1_000
 _HEAD_WORDS_MAX = 4
 _UNLIKELY_RATIO = 50.0
+_HOLE = re.compile(r"\t\s*\t|\|\s*\|")
+_GAP = 1.5
+_DECIMALS_MIN = 4
 
 
 @dataclass(slots=True)
 class _Table:
-    """A percent table while it is read."""
+    """A percent table while it is read.
+
+    Of its numbers `decimals` counts decimals, without the last of each row: these may be cut,
+    and are in `last_decimals`, by the row's place. `step` is how far apart its numbers end.
+    """
 
     before: list[str] = field(default_factory=list)
     after: list[str] = field(default_factory=list)
     threads: tuple[int, ...] = ()
     rows: list[tuple[str, tuple[float | None, ...] | str, int]] = field(default_factory=list)
+    decimals: Counter[int] = field(default_factory=Counter)
+    last_decimals: dict[int, int] = field(default_factory=dict)
+    step: int = 0
+    copies: int = 0
     ended: bool = False
     signed: bool = False
 
@@ -85,20 +98,24 @@ def parse(
     """
     if convention is not None and convention not in CONVENTIONS:
         raise ImportFormatError(f"unknown convention {convention!r}: use 'ratio' or 'change'")
-    problems: list[Problem] = []
+    problems = Problems(lenient)
     tables = [_Table()]
     for line in limited(lines, problems):
         tables.extend(_read(tables[-1], line, problems))
     tables = [table for table in tables if table.rows]
     if not tables:
         raise ImportFormatError("not a percent table: no row of thread counts with rows below it")
+    for table in tables:
+        _drop_cut(table, problems)
     tables, copies = _without_copies(tables)
-    runs = [
+    found = (
         run
         for number, table in enumerate(tables)
         for run in _runs(table, _convention(table, convention), f"{number + 1}: " if number else "")
-    ]
-    raise_unless(lenient, problems)
+    )
+    runs = list(islice(found, RUNS_MAX))
+    if (left_out := next(found, None)) is not None:
+        problems.append(Problem(left_out.line, f"only {RUNS_MAX} numbers are read"))
     runs = list(flagged(runs, f"{copies} {COPIES}")) if copies else runs
     title, *rest = tables[0].before or [""]
     return Imported(FORMAT, tuple(runs), tuple(problems), title, "\n".join(rest), PERCENT_METRIC)
@@ -107,13 +124,13 @@ def parse(
 def _without_copies(tables: list[_Table]) -> tuple[list[_Table], int]:
     """Return the tables whose rows are not those of an earlier one, and how many there were."""
     kept: list[_Table] = []
-    seen: list[tuple[object, ...]] = []
+    seen: set[tuple[object, ...]] = set()
     for table in tables:
         cells = (table.threads, *((name, values) for name, values, _ in table.rows))
         if cells not in seen:
             kept.append(table)
-            seen.append(cells)
-    return kept, len(tables) - len(kept)
+            seen.add(cells)
+    return kept, len(tables) - len(kept) + sum(table.copies for table in kept)
 
 
 # Reading
@@ -164,7 +181,7 @@ def _read_row(table: _Table, number: int, text: str, problems: list[Problem]) ->
         problems.append(Problem(number, "too long for a percent table"))
         table.ended = True
         return
-    if _SUBHEAD.fullmatch(text) or _RULE.fullmatch(text):
+    if _SUBHEAD.fullmatch(text) or _RULE.fullmatch(text) or _threads(text) == table.threads:
         return
     if _CAPTION.fullmatch(text.strip()):
         table.ended = True
@@ -176,14 +193,67 @@ def _read_row(table: _Table, number: int, text: str, problems: list[Problem]) ->
         return
     cells = _cells(found[2])
     if cells is None:
-        table.rows.append((found[1], found[2], number))
+        if _is_damaged(found[2]):
+            problems.append(Problem(number, f"{found[1]}: expected numbers: {found[2][:60]!r}"))
+        else:
+            table.rows.append((found[1], found[2], number))
         return
     if len(cells) != len(table.threads):
         problems.append(
             Problem(number, f"{found[1]}: {len(cells)} numbers for {len(table.threads)} threads")
         )
-    table.signed = table.signed or "+" in found[2]
-    table.rows.append((found[1], tuple(map(_value, cells[: len(table.threads)])), number))
+        cells = _whole_start(text, cells, table)
+    else:
+        table.step = max([table.step, *_steps(text, len(cells))])
+    _add_row(table, found[1], cells, number)
+
+
+def _add_row(table: _Table, name: str, cells: list[str], number: int) -> None:
+    """Keep a row of numbers, unless it is the row before once more."""
+    values = tuple(map(_value, cells))
+    if table.rows and table.rows[-1][:2] == (name, values):
+        table.copies += 1
+        return
+    decimals = [len(cell.partition(".")[2].rstrip("% ")) for cell in cells]
+    table.decimals.update(decimals[:-1])
+    table.last_decimals[len(table.rows)] = decimals[-1] if decimals else 0
+    table.signed = table.signed or any("+" in cell for cell in cells)
+    table.rows.append((name, values, number))
+
+
+def _is_damaged(text: str) -> bool:
+    """Tell whether most of a text was numbers."""
+    cells = re.split(r"[\s|]+", text)
+    numbers = sum(bool(re.match(r"[-+]?\d+\.\d", cell)) for cell in cells)
+    return numbers * 2 >= len(cells) and text.count(".") > 1
+
+
+def _steps(text: str, count: int) -> list[int]:
+    """Return how far apart the last words of a line end."""
+    ends = [found.end() for found in re.finditer(r"[^\s|]+", text)][-count:]
+    return [after - before for before, after in pairwise(ends)]
+
+
+def _whole_start(text: str, cells: list[str], table: _Table) -> list[str]:
+    """Return the first numbers of a row that is cut; none behind a gap that is a lost number."""
+    if len(cells) > len(table.threads) or _HOLE.search(text):
+        return []
+    steps = _steps(text, len(cells))
+    usual = table.step or min(steps, default=0)
+    wide = (place for place, step in enumerate(steps, 1) if step > _GAP * usual)
+    return cells[: next(wide, len(cells))]
+
+
+def _drop_cut(table: _Table, problems: list[Problem]) -> None:
+    """Drop the last number of a row that has fewer decimals than all others of the table."""
+    usual = max(table.decimals, default=0)
+    if len(table.decimals) != 1 or table.decimals.total() < _DECIMALS_MIN:
+        return
+    for place, decimals in table.last_decimals.items():
+        name, values, line = table.rows[place]
+        if decimals < usual and not isinstance(values, str) and values and values[-1] is not None:
+            problems.append(Problem(line, f"{name}: the last number is cut: {values[-1]:g}"))
+            table.rows[place] = name, (*values[:-1], None), line
 
 
 def _cells(text: str) -> list[str] | None:

@@ -89,7 +89,8 @@ def _lines(file: BinaryIO) -> Iterator[Line]:
     number = 0
     rest = ""
     for text in _decoded(file):
-        pieces = _LINE_END.split(rest + text)
+        pieces = _LINE_END.split(text)
+        pieces[0] = rest + pieces[0][: LINE_MAX - len(rest)]
         rest = pieces.pop()[:LINE_MAX]
         for piece in pieces:
             number += 1

@@ -10,7 +10,8 @@ from dataclasses import replace
 from itertools import chain, islice
 
 from benchkit.importers import percent, taf_html, taf_report, taf_results, taf_text
-from benchkit.importers.model import Imported
+from benchkit.importers.mixed import SIGNS, Watch
+from benchkit.importers.model import Imported, ImportFormatError, Problem
 from benchkit.importers.prefixes import HEAD_LINES, Prefixes
 from benchkit.importers.source import Line
 
@@ -53,15 +54,35 @@ def _sniff_readme(head: list[str], name: str) -> float:
 
 def _plain(name: str, sniff: Sniff, parse: Parse) -> tuple[str, Sniff, Parse]:
     """Return a format that is also read where its lines are quoted, indented or logged."""
+    parse_alone = _alone(name, parse)
 
     def sniff_plain(head: list[str], file_name: str) -> float:
         prefixes = _prefixes(head)
         return sniff([prefixes.strip(text) for text in head], file_name)
 
     def parse_plain(lines: Iterable[Line], **how: object) -> Imported:
-        return parse(_without_prefixes(lines), **how)
+        return parse_alone(_without_prefixes(lines), **how)
 
     return name, sniff_plain, parse_plain
+
+
+def _alone(name: str, parse: Parse) -> Parse:
+    """Return a parser that notes where results of another kind stand before or behind its own."""
+
+    def parse_alone(lines: Iterable[Line], *, lenient: bool = False, **how: object) -> Imported:
+        watch = Watch(lines, name, SIGNS)
+        imported = parse(watch, lenient=lenient, **how)
+        problems = [
+            Problem(
+                line, f"this is of another kind, {other}, and not read: put it in a file of its own"
+            )
+            for other, line in watch.others.items()
+        ]
+        if problems and not lenient:
+            raise ImportFormatError(problems[0].message, problems[0].line)
+        return replace(imported, problems=(*imported.problems, *problems))
+
+    return parse_alone
 
 
 def _prefixes(head: list[str]) -> Prefixes:
@@ -73,12 +94,12 @@ def _without_prefixes(lines: Iterable[Line]) -> Iterator[Line]:
     head = list(islice(rest, HEAD_LINES))
     prefixes = _prefixes([line.text for line in head])
     for line in chain(head, rest):
-        yield replace(line, text=prefixes.strip(line.text))
+        yield Line(line.number, prefixes.strip(line.text), line.whole)
 
 
 FORMATS: tuple[tuple[str, Sniff, Parse], ...] = (
     _plain(taf_report.FORMAT, taf_report.sniff, taf_report.parse),
-    ("taf html", taf_html.sniff, taf_html.parse),
+    ("taf html", taf_html.sniff, _alone("taf html", taf_html.parse)),
     _plain("taf json", _sniff_json, taf_results.parse_json),
     _plain("taf raw dump", _sniff_dump, taf_results.parse_dump),
     _plain("taf csv", _sniff_csv, taf_results.parse_csv),

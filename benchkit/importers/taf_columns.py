@@ -95,15 +95,16 @@ def without_copies(
     The same datasets with the same values of the same iterations are a copy, whole or not.
     """
     kept: list[tuple[ImportedRun, ...]] = []
-    seen: list[set[Hashable]] = []
+    seen: dict[Hashable, list[set[Hashable]]] = {}
     copies = 0
     for runs in reports:
         values = set(map(_identity, runs))
-        if values and any(values <= earlier for earlier in seen):
+        if values and any(values <= earlier for earlier in seen.get(next(iter(values)), ())):
             copies += 1
             continue
         kept.append(runs)
-        seen.append(values)
+        for value in values:
+            seen.setdefault(value, []).append(values)
     return kept, copies
 
 
@@ -113,9 +114,9 @@ def _identity(run: ImportedRun) -> Hashable:
 
 
 def flagged(runs: Sequence[ImportedRun], warning: str) -> Iterator[ImportedRun]:
-    """Yield the runs, the first of them with a further warning."""
+    """Yield the runs, the first of them with a further warning, if there is one."""
     for number, run in enumerate(runs):
-        yield run if number else replace(run, warnings=(*run.warnings, warning))
+        yield run if number or not warning else replace(run, warnings=(*run.warnings, warning))
 
 
 def _column_runs(column: Column, dataset: str, metric: str) -> Iterable[ImportedRun]:

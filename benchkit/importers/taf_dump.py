@@ -47,7 +47,7 @@ def load_dump(text: str, problems: list[Problem], *, lenient: bool) -> list[obje
         except ImportFormatError as error:
             if not (lenient and items):
                 raise
-            problems.append(Problem(error.line, str(error)))
+            problems.append(Problem(error.line, error.message))
         aliases += reader.aliases
         start = _START.search(text, max(reader.position, start.end()))
     if aliases:

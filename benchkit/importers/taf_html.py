@@ -13,7 +13,8 @@ from itertools import chain
 
 from benchkit.importers.model import Imported
 from benchkit.importers.source import Line
-from benchkit.importers.taf_report import parse as parse_report
+from benchkit.importers.taf_names import Problems, limited
+from benchkit.importers.taf_report import read_report
 
 _TAG = re.compile(r"(<[^<>]*>)")
 _NAME = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9]*)")
@@ -33,7 +34,8 @@ def sniff(head: list[str], name: str) -> float:
 
 def parse(lines: Iterable[Line], *, lenient: bool = False, name: str = "") -> Imported:
     """Read an HTML comparison report."""
-    return parse_report(_table_lines(lines), lenient=lenient, name=name)
+    problems = Problems(lenient)
+    return read_report(_table_lines(limited(lines, problems)), problems)
 
 
 @dataclass(slots=True)

@@ -6,6 +6,7 @@ import re
 from benchkit.importers.model import ImportFormatError, Problem
 
 _START = re.compile(r"^[ \t]*([\[{])", re.MULTILINE)
+_KEY = re.compile(r'^[ \t]*("[\w-]{1,60}")[ \t]*:', re.MULTILINE)
 _NOISE_MAX = 50
 _SPACE = r"[ \t\r\n]*"
 _BETWEEN = re.compile(rf"{_SPACE},?{_SPACE}")
@@ -27,6 +28,7 @@ def load_json(text: str, problems: list[Problem], *, lenient: bool) -> list[obje
     """
     decoder = _decoder(problems)
     values: list[object] = []
+    places: list[tuple[int, int]] = []
     failure: ImportFormatError | None = None
     broken = noise = 0
     start = _START.search(text)
@@ -35,6 +37,7 @@ def load_json(text: str, problems: list[Problem], *, lenient: bool) -> list[obje
         try:
             value, end = decoder.raw_decode(text, place)
             values.append(value)
+            places.append((place, end))
         except json.JSONDecodeError as error:
             breaks_off = error.lineno > text.count("\n", 0, place) + 1
             if breaks_off or failure is None:
@@ -48,10 +51,22 @@ def load_json(text: str, problems: list[Problem], *, lenient: bool) -> list[obje
             raise ImportFormatError(f"cannot read this JSON: {error}") from None
         start = _START.search(text, end)
     if values:
+        _note_stray_keys(text, places, problems)
         return values
     if failure is None:
         raise ImportFormatError("no JSON object in the file")
     return _broken(text[broken:], decoder, failure, problems, lenient=lenient)
+
+
+def _note_stray_keys(text: str, places: list[tuple[int, int]], problems: list[Problem]) -> None:
+    """Note the first line of each part of an object that stands outside of all that was read."""
+    ends = [0, *(end for _, end in places)]
+    starts = [*(start for start, _ in places), len(text)]
+    for end, start in zip(ends, starts, strict=True):
+        found = _KEY.search(text, end, start)
+        if found:
+            line = text.count("\n", 0, found.start(1)) + 1
+            problems.append(Problem(line, "expected '{' or '[' before this line"))
 
 
 def _decoder(problems: list[Problem]) -> json.JSONDecoder:
@@ -76,7 +91,7 @@ def _broken(
     found = _ITERATIONS.search(text)
     if not lenient or not found:
         raise failure
-    problems.append(Problem(failure.line, str(failure)))
+    problems.append(Problem(failure.line, failure.message))
     iterations: list[object] = []
     end = found.end()
     try:

@@ -9,10 +9,15 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from benchkit.importers.model import Facts, ImportFormatError, Problem, Rows, is_underflowed
-from benchkit.importers.source import Line
+from benchkit.importers.source import DAMAGE, LINE_MAX, Line
 
 CHARACTERS_MAX = 16 << 20
 """Characters of a file that are read; no report of the framework is near that."""
+
+RUNS_MAX = 10_000
+"""Runs that are kept of one file."""
+
+_PROBLEMS_MAX = 1000
 
 MISSING = ("", "(missing)", "N/A")
 """How the framework writes that it has no value."""
@@ -119,12 +124,40 @@ _COUNT_MAX = 10**15
 _SECONDS_MAX = 1e6
 
 
+class Problems(list[Problem]):
+    """What is wrong with one file: of very much, the first of it.
+
+    Parameters
+    ----------
+    lenient : bool
+        Otherwise the first problem is raised as an `ImportFormatError`.
+    """
+
+    def __init__(self, lenient: bool) -> None:
+        super().__init__()
+        self._lenient = lenient
+
+    def append(self, problem: Problem) -> None:
+        """Take in a problem, or raise it."""
+        if not self._lenient:
+            raise ImportFormatError(problem.message, problem.line)
+        if len(self) < _PROBLEMS_MAX:
+            super().append(problem)
+
+
 def metric_of(name: str, unit: str = "") -> tuple[str, float] | None:
     """Return our name for a metric and what to divide by for our unit, or None."""
     ours = _NAMES.get(name.strip().lower())
     if ours and unit.lower() in _UNIT_DIVISORS and ours[0].startswith("latency"):
         return ours[0], _UNIT_DIVISORS[unit.lower()]
     return ours
+
+
+def is_cut(name: str) -> bool:
+    """Tell whether a name ends within a word of a metric's, or holds bytes that are no text."""
+    plain = name.strip().lower()
+    rests = [known.removeprefix(plain) for known in _NAMES if known.startswith(plain)]
+    return DAMAGE in name or (bool(rests) and all(rest and rest[0] != "_" for rest in rests))
 
 
 def own_name(name: str) -> str:
@@ -138,20 +171,17 @@ def metric_label(metric: str) -> str:
 
 
 def limited(lines: Iterable[Line], problems: list[Problem]) -> Iterator[Line]:
-    """Yield lines up to `CHARACTERS_MAX` characters, and note it where there are more."""
+    """Yield lines up to `CHARACTERS_MAX` characters, and note what is left out."""
     left = CHARACTERS_MAX
     for line in lines:
         left -= len(line.text) + 1
         if left < 0:
             problems.append(Problem(line.number, f"only {CHARACTERS_MAX} characters are read"))
             return
+        if len(line.text) >= LINE_MAX and not line.whole:
+            message = f"only {LINE_MAX} characters of the line are read"
+            problems.append(Problem(line.number, message))
         yield line
-
-
-def raise_unless(lenient: bool, problems: list[Problem]) -> None:
-    """Raise the first problem as an error where problems are not allowed."""
-    if problems and not lenient:
-        raise ImportFormatError(problems[0].message, problems[0].line)
 
 
 def workload_identity(suite: str, test: str) -> str:

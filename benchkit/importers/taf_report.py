@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 
 from benchkit.importers import taf_cells, taf_config
 from benchkit.importers.model import Imported, ImportedRun, ImportFormatError, Problem
@@ -16,13 +17,15 @@ from benchkit.importers.source import Line
 from benchkit.importers.taf_columns import COPIES, Column, flagged, runs_of, without_copies
 from benchkit.importers.taf_names import (
     DATABASE,
+    RUNS_MAX,
     SUITE,
     SYSTEM,
     TEST,
+    Problems,
+    is_cut,
     limited,
     metric_of,
     own_name,
-    raise_unless,
 )
 from benchkit.spread import Spread, describe_iterations
 
@@ -33,6 +36,7 @@ _HEADINGS = (
     ("info", re.compile(r"(System|Database|Test) Info \(per dataset\)")),
     ("threads", re.compile(r"Thread Count: *(\d{1,7})")),
 )
+_SECTIONS = ("System", "Database", "Test")
 _CLUTTER = re.compile(r"^[#>*\s]+|[*\s]+$")
 _BY_THREAD_COUNT = re.compile(r"(\S+) by Thread Count\b")
 _HEADERS = ("Threads", "Property", "Metric")
@@ -48,6 +52,9 @@ _STATISTICS = {
     "p99": "p99",
     "Skewness": "skewness",
 }
+_Printed = dict[str, tuple[int, list[float | None]]]
+"""Statistics that are printed: by label, line and columns."""
+
 _LABELS = sorted((*SYSTEM.values(), *DATABASE.values(), *TEST.values(), *SUITE), key=len)[::-1]
 _CONFIG = "Config Contents"
 _THREADS = re.compile(r"\d{1,7}")
@@ -100,23 +107,28 @@ def parse(lines: Iterable[Line], *, lenient: bool = False, name: str = "") -> Im
         When it is none, and without `lenient` at the first thing that is damaged or
         contradicts the iterations.
     """
-    problems: list[Problem] = []
+    return read_report(lines, Problems(lenient))
+
+
+def read_report(lines: Iterable[Line], problems: list[Problem]) -> Imported:
+    """Read a comparison report; as `parse`, for lines in which problems were met already."""
     reports = [
-        _read_report(head, blocks, problems) for head, blocks in _split(limited(lines, problems))
+        _read_report(head, blocks, problems)
+        for head, blocks in _split(limited(lines, problems), problems)
     ]
     if not reports:
         raise ImportFormatError(
             "not a comparison report: no line 'Comparison: <metric>' or 'Thread Count: <n>'"
         )
-    raise_unless(lenient, problems)
     first = reports[0]
     ours = metric_of(first.metric)
     found, copies = without_copies([runs_of(each.columns, each.metric) for each in reports])
-    if copies:
-        found[0] = tuple(flagged(found[0], f"{copies} {COPIES}"))
+    runs = _numbered(found)
+    if len(runs) > RUNS_MAX:
+        problems.append(Problem(runs[RUNS_MAX].line, f"only {RUNS_MAX} iterations are read"))
     return Imported(
         FORMAT,
-        _numbered(found),
+        tuple(flagged(runs[:RUNS_MAX], f"{copies} {COPIES}" if copies else "")),
         tuple(problems),
         first.title,
         first.comment,
@@ -126,11 +138,12 @@ def parse(lines: Iterable[Line], *, lenient: bool = False, name: str = "") -> Im
 
 def _numbered(reports: list[tuple[ImportedRun, ...]]) -> tuple[ImportedRun, ...]:
     """Join the runs of several reports in one file; datasets stay apart."""
-    if len(reports) == 1:
-        return reports[0]
+    found = [runs for runs in reports if runs]
+    if len(found) < 2:
+        return found[0] if found else ()
     return tuple(
         replace(run, dataset=f"report {number}: {run.dataset}")
-        for number, runs in enumerate(reports, 1)
+        for number, runs in enumerate(found, 1)
         for run in runs
     )
 
@@ -147,15 +160,20 @@ def _heading(text: str) -> tuple[str, str]:
     return "", ""
 
 
-def _split(lines: Iterable[Line]) -> list[tuple[list[str], list[_Block]]]:
+def _split(lines: Iterable[Line], problems: list[Problem]) -> list[tuple[list[str], list[_Block]]]:
     """Cut the file at its headings, and at each 'Comparison' into reports."""
     reports: list[tuple[list[str], list[_Block]]] = []
     head: list[str] = []
+    tables = 0
     for line in lines:
         text = taf_cells.without_markdown(line.text.replace("\xa0", " ").rstrip(" "))
         if not text.strip() or text.startswith("```"):
             continue
         kind, value = _heading(text)
+        tables += bool(kind)
+        if tables > RUNS_MAX:
+            problems.append(Problem(line.number, f"only {RUNS_MAX} tables are read"))
+            break
         if kind and (kind == "comparison" or not reports):
             reports.append((head, []))
             head = []
@@ -184,8 +202,7 @@ def _read_report(head: list[str], blocks: list[_Block], problems: list[Problem])
     if not labels:
         report.problem(blocks[0].line, "no row of column headers and numbers below it")
         return report
-    if not metric:
-        report.problem(blocks[0].line, "no line 'Comparison: <metric>': the metric is unknown")
+    _check_headings(report)
     readers = {"info": _read_info, "threads": _read_threads}
     for block in blocks:
         if block.kind in readers:
@@ -193,7 +210,23 @@ def _read_report(head: list[str], blocks: list[_Block], problems: list[Problem])
     for block in blocks:
         if block.kind == "comparison":
             _read_comparison(report, block)
+    if not any(column.values or column.means for column in report.columns):
+        report.problem(blocks[-1].line, "the report breaks off: it has no row of numbers")
     return report
+
+
+def _check_headings(report: _Report) -> None:
+    """Note a metric that is not known for certain, and information tables that are lost."""
+    start = report.blocks[0].line
+    if not report.metric:
+        report.problem(start, "no line 'Comparison: <metric>': the metric is unknown")
+    elif is_cut(report.metric):
+        report.problem(start, f"expected a metric, found {report.metric[:40]!r}")
+        report.metric = ""
+    sections = {block.value for block in report.blocks if block.kind == "info"}
+    for section in _SECTIONS:
+        if sections and section not in sections:
+            report.problem(start, f"no line '{section} Info (per dataset)'")
 
 
 def _column_labels(blocks: list[_Block]) -> list[str]:
@@ -308,10 +341,13 @@ def _cells(report: _Report, block: _Block, row: Line, label: str) -> list[str] |
     """
     count = len(report.columns)
     cells = taf_cells.delimited(row.text)
-    if cells:
-        return cells[1 : count + 1] if len(cells) - 1 in (count, count + 1) else None
     header = _header(block)
     has_diff = header.endswith(_DIFF) if header else count == 2
+    if cells:
+        given = len(cells) - 1
+        is_whole = given in (count + has_diff, 3 if count == 2 else 0)
+        without_diff = given == count and "-" in cells
+        return cells[1 : count + 1] if is_whole or without_diff else None
     found = taf_cells.numbers(row.text[len(label) :], count + has_diff, 2)
     return found[:count] if found else None
 
@@ -322,11 +358,11 @@ def _number(text: str, decimals: int) -> float | None:
 
 def _read_threads(report: _Report, block: _Block) -> None:
     threads = int(block.value)
-    printed: dict[str, tuple[int, list[float | None]]] = {}
+    printed: _Printed = {}
     iteration = 0
     for row in block.rows:
         if row.text.startswith("Iteration "):
-            iteration = _read_iteration(report, block, iteration, row)
+            iteration = _read_iteration(report, block, iteration, row, printed)
             continue
         label = next((x for x in _STATISTICS if row.text.startswith(x)), None)
         if label:
@@ -340,7 +376,7 @@ def _read_threads(report: _Report, block: _Block) -> None:
     _check(report, threads, printed)
 
 
-def _read_iteration(report: _Report, block: _Block, last: int, row: Line) -> int:
+def _read_iteration(report: _Report, block: _Block, last: int, row: Line, printed: _Printed) -> int:
     """Read an iteration's row and return its number."""
     cells = taf_cells.delimited(row.text)
     named = _ITERATION.fullmatch(cells[0]) if cells else None
@@ -352,7 +388,7 @@ def _read_iteration(report: _Report, block: _Block, last: int, row: Line) -> int
     found = _cells(report, block, row, label)
     if found is None:
         report.problem(row.number, f"{label}: not {len(report.columns)} numbers")
-        found = (cells or [])[1 : len(report.columns) + 1]
+        found = _start_of(cells or [], len(report.columns), printed)
     for column, cell in zip(report.columns, found, strict=False):
         value = _number(cell, 2)
         if value is not None:
@@ -362,9 +398,26 @@ def _read_iteration(report: _Report, block: _Block, last: int, row: Line) -> int
     return number
 
 
-def _check(
-    report: _Report, threads: int, printed: dict[str, tuple[int, list[float | None]]]
-) -> None:
+def _start_of(cells: list[str], count: int, printed: _Printed) -> list[str]:
+    """Return the first cells of a row that is cut, which have to be between minimum and maximum.
+
+    Of a row that lost a cell in its middle, those behind it are another column's.
+    """
+    if len(cells) - 1 > count or not {"Min", "Max"} <= printed.keys():
+        return []
+    bounds = zip(cells[1:], printed["Min"][1], printed["Max"][1], strict=False)
+    return [cell for cell, _, _ in takewhile(_is_between, bounds)]
+
+
+def _is_between(cell_and_bounds: tuple[str, float | None, float | None]) -> bool:
+    cell, low, high = cell_and_bounds
+    value = _number(cell, 2)
+    if value is None or low is None or high is None:
+        return False
+    return low <= value <= high
+
+
+def _check(report: _Report, threads: int, printed: _Printed) -> None:
     """Compare the printed statistics with what the iterations give."""
     for index, column in enumerate(report.columns):
         spread = describe_iterations(column.values_at(threads))

@@ -11,11 +11,13 @@ from dataclasses import dataclass, field, replace
 
 from benchkit.importers import taf_dump
 from benchkit.importers.model import Imported, ImportedRun, ImportFormatError, Problem
-from benchkit.importers.source import Line
+from benchkit.importers.source import DAMAGE, Line
 from benchkit.importers.taf_columns import COPIES, flagged
 from benchkit.importers.taf_json import load_json
 from benchkit.importers.taf_names import (
     MISSING,
+    RUNS_MAX,
+    Problems,
     doubtful,
     duration_s,
     facts_of,
@@ -24,13 +26,9 @@ from benchkit.importers.taf_names import (
     limited,
     metric_of,
     own_name,
-    raise_unless,
     scale,
     workload_identity,
 )
-
-RUNS_MAX = 10_000
-"""Runs that are kept of one file."""
 
 _PRIMARY = "primary"
 _CSV_METRIC = re.compile(r"(.+)::(value|unit|type)")
@@ -62,9 +60,7 @@ class Entry:
     series: str = ""
 
 
-def imported(
-    format_name: str, entries: Iterable[Entry], problems: list[Problem], *, lenient: bool
-) -> Imported:
+def imported(format_name: str, entries: Iterable[Entry], problems: list[Problem]) -> Imported:
     """Make runs of entries; the first entry says what the file is about."""
     runs: list[ImportedRun] = []
     names: dict[tuple[str, str], str] = {}
@@ -86,7 +82,6 @@ def imported(
         runs.append(_run(entry, names, problems))
     if first is None:
         problems.append(Problem(0, "the file has no iteration"))
-    raise_unless(lenient, problems)
     if copies:
         runs = list(flagged(runs, f"{copies} {COPIES}"))
     metadata: Mapping[str, str] = first.metadata if first else {}
@@ -162,6 +157,8 @@ def _numbers(
         if ours is None and kind == _PRIMARY and own_name(name):
             ours = own_name(name), 1.0
         figure = finite(value)
+        if DAMAGE in name:
+            problems.append(Problem(entry.line, f"expected a metric, found {name[:40]!r}"))
         if figure is None:
             _keep_text(entry, name, value, extra, problems)
         elif ours and ours[0] not in metrics:
@@ -216,18 +213,18 @@ def _config_lines(entry: Entry) -> Sequence[str] | None:
 
 def parse_json(lines: Iterable[Line], *, lenient: bool = False, name: str = "") -> Imported:
     """Read the JSON report, or a list of entries as JSON; several of them one after another."""
-    problems: list[Problem] = []
+    problems = Problems(lenient)
     text = "\n".join(line.text for line in limited(lines, problems))
     values = load_json(text, problems, lenient=lenient)
-    return imported("taf json", _entries(values, problems), problems, lenient=lenient)
+    return imported("taf json", _entries(values, problems), problems)
 
 
 def parse_dump(lines: Iterable[Line], *, lenient: bool = False, name: str = "") -> Imported:
     """Read the raw dump: a list of entries, written as Perl would write it."""
-    problems: list[Problem] = []
+    problems = Problems(lenient)
     text = "\n".join(line.text for line in limited(lines, problems))
     values = taf_dump.load_dump(text, problems, lenient=lenient)
-    return imported("taf raw dump", _entries(values, problems), problems, lenient=lenient)
+    return imported("taf raw dump", _entries(values, problems), problems)
 
 
 def _entries(values: Iterable[object], problems: list[Problem]) -> Iterator[Entry]:
@@ -274,7 +271,7 @@ def _entry(
         for metric in found if isinstance(found, list) else [found]:
             if isinstance(metric, dict) and isinstance(metric.get("name"), str):
                 kind_of_it = str(metric.get("type", kind))
-                value = metric.get("value")
+                value = metric.get("value", "no value")
                 entry.metrics.append(
                     (metric["name"], value, str(metric.get("unit") or ""), kind_of_it)
                 )
@@ -299,9 +296,9 @@ def _texts(value: object) -> dict[str, str]:
 
 def parse_csv(lines: Iterable[Line], *, lenient: bool = False, name: str = "") -> Imported:
     """Read the CSV report: a row per iteration, three columns per metric."""
-    problems: list[Problem] = []
+    problems = Problems(lenient)
     entries = _csv_entries(limited(lines, problems), problems)
-    return imported("taf csv", entries, problems, lenient=lenient)
+    return imported("taf csv", entries, problems)
 
 
 def _csv_entries(lines: Iterable[Line], problems: list[Problem]) -> Iterator[Entry]:
@@ -313,9 +310,12 @@ def _csv_entries(lines: Iterable[Line], problems: list[Problem]) -> Iterator[Ent
             if not any(row):
                 continue
             if not header:
-                header = _csv_header(row, numbers[0])
-            elif row != header:
-                yield _csv_entry(header, row, numbers[0], problems)
+                header = _csv_header(row, numbers[0], problems)
+            elif row != header and len(row) == len(header):
+                yield _csv_entry(header, row, numbers[0])
+            elif row != header:  # whose cells are missing is not known
+                message = f"{len(row)} columns, the header has {len(header)}"
+                problems.append(Problem(numbers[0], message))
     except csv.Error as error:
         problems.append(Problem(numbers[0], f"not CSV: {error}"))
     if not header:
@@ -330,18 +330,20 @@ def _numbered(lines: Iterable[Line], number: list[int]) -> Iterator[str]:
             yield line.text + "\n"
 
 
-def _csv_header(row: list[str], line: int) -> list[str]:
+def _csv_header(row: list[str], line: int, problems: list[Problem]) -> list[str]:
     if not any(_CSV_METRIC.fullmatch(column) for column in row):
         raise ImportFormatError("expected a header with columns such as 'TPS::value'", line)
+    names = dict.fromkeys(column.partition("::")[0] for column in row if "::" in column)
+    lost = next((name for name in names if f"{name}::value" not in row), None)
+    if lost is not None:
+        problems.append(Problem(line, f"no column '{lost[:40]}::value'"))
     return row
 
 
-def _csv_entry(header: list[str], row: list[str], line: int, problems: list[Problem]) -> Entry:
-    if len(row) != len(header):
-        problems.append(Problem(line, f"{len(row)} columns, the header has {len(header)}"))
+def _csv_entry(header: list[str], row: list[str], line: int) -> Entry:
     metadata: dict[str, str] = {}
     metrics: dict[str, dict[str, str]] = {}
-    for column, value in zip(header, row, strict=False):
+    for column, value in zip(header, row, strict=True):
         found = _CSV_METRIC.fullmatch(column)
         if found:
             metrics.setdefault(found[1], {})[found[2]] = value

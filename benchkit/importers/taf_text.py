@@ -8,6 +8,7 @@ from benchkit.importers.model import Imported, ImportFormatError, Problem
 from benchkit.importers.source import Line
 from benchkit.importers.taf_names import (
     MISSING,
+    Problems,
     finite,
     limited,
 )
@@ -62,7 +63,7 @@ class _Summary:
 
 @dataclass(slots=True)
 class _Text:
-    """A text report while it is read."""
+    """A text report while it is read; `is_lost` behind where an iteration's line is missing."""
 
     problems: list[Problem]
     section: str = ""
@@ -70,6 +71,7 @@ class _Text:
     metadata: dict[str, str] = field(default_factory=dict)
     config: list[str] = field(default_factory=list)
     reports: int = 0
+    is_lost: bool = False
     entries: list[Entry] = field(default_factory=list)
     summaries: list[_Summary] = field(default_factory=list)
     summary_threads: int = 0
@@ -77,14 +79,14 @@ class _Text:
 
 def parse_text(lines: Iterable[Line], *, lenient: bool = False, name: str = "") -> Imported:
     """Read the text report of one run series; its summaries are only compared."""
-    problems: list[Problem] = []
+    problems = Problems(lenient)
     text = _Text(problems)
     for line in limited(lines, problems):
         _read(text, line)
     if not text.is_report:
         raise ImportFormatError("expected a line '=== Performance Report: <test> ==='")
     _check(text)
-    return imported("taf text", text.entries, problems, lenient=lenient)
+    return imported("taf text", text.entries, problems)
 
 
 def _read(text: _Text, line: Line) -> None:
@@ -94,18 +96,7 @@ def _read(text: _Text, line: Line) -> None:
     if section:
         _start_section(text, section[1] or section[2])
     elif iteration:
-        text.is_report = True
-        text.section = _METADATA_ENDS[0]
-        text.entries.append(
-            Entry(
-                line.number,
-                text.metadata,
-                iteration[1],
-                iteration[2],
-                config=text.config or None,
-                series=str(text.reports),
-            )
-        )
+        _start_iteration(text, line.number, iteration)
     elif not plain or plain.startswith("```"):
         return
     elif text.section in _CONFIG_SECTIONS:
@@ -116,6 +107,28 @@ def _read(text: _Text, line: Line) -> None:
         _read_metric(text, line, plain)
     else:
         _read_label(text.metadata, plain)
+
+
+def _start_iteration(text: _Text, number: int, found: re.Match[str]) -> None:
+    """Begin an iteration; a line that comes twice begins one."""
+    text.is_report = True
+    text.is_lost = False
+    text.section = _METADATA_ENDS[0]
+    entry = Entry(
+        number,
+        text.metadata,
+        found[1],
+        found[2],
+        config=text.config or None,
+        series=str(text.reports),
+    )
+    before = text.entries[-1] if text.entries else None
+    if before and not before.metrics:
+        if (before.threads, before.iteration) == (entry.threads, entry.iteration):
+            text.entries.pop()
+        else:
+            text.problems.append(Problem(before.line, "the iteration has no metric"))
+    text.entries.append(entry)
 
 
 def _start_section(text: _Text, title: str) -> None:
@@ -149,8 +162,15 @@ def _read_metric(text: _Text, line: Line, plain: str) -> None:
         text.problems.append(Problem(line.number, f"the file ends in the number of {found[1]}"))
         return
     unit = "" if is_primary else found[3] or ""
-    kind = "primary" if is_primary else "additional"
-    text.entries[-1].metrics.append((found[1], found[2], unit, kind))
+    metric = found[1], found[2], unit, "primary" if is_primary else "additional"
+    metrics = text.entries[-1].metrics
+    if not text.is_lost and metrics[-1:] != [metric]:
+        if found[1].endswith(":") or any(metric[0] == name for name, *_ in metrics):
+            message = f"a second {found[1]}: expected 'Thread Count: ...' before it"
+            text.problems.append(Problem(line.number, message))
+            text.is_lost = finite(found[2]) is not None  # a warning in between loses nothing
+            return
+        metrics.append(metric)
 
 
 def _read_summary(text: _Text, number: int, plain: str) -> None:
@@ -182,10 +202,9 @@ def _check(text: _Text) -> None:
                 values.setdefault(key, []).append(figure)
     told = {(summary.series, str(summary.threads)) for summary in text.summaries}
     whole = {key[:2]: None for key in values if key[:2] not in told}
-    text.problems += [
-        Problem(0, f"the report breaks off: no summary for thread count {threads}")
-        for _, threads in whole
-    ]
+    for _, threads in whole:
+        message = f"the report breaks off: no summary for thread count {threads}"
+        text.problems.append(Problem(0, message))
     for summary in text.summaries:
         key = summary.series, str(summary.threads), summary.name
         spread = describe_iterations(values.get(key, []))
@@ -208,7 +227,7 @@ def _check(text: _Text) -> None:
 
 def parse_readme(lines: Iterable[Line], *, lenient: bool = False, name: str = "") -> Imported:
     """Read the facts of one iteration's ``readme.txt``; it holds no metrics."""
-    problems: list[Problem] = []
+    problems = Problems(lenient)
     metadata: dict[str, str] = {}
     properties: list[str] = []
     config: list[str] = []
@@ -232,7 +251,7 @@ def parse_readme(lines: Iterable[Line], *, lenient: bool = False, name: str = ""
     entry = Entry(
         1, metadata, metadata.get("threads"), metadata.get("iteration"), [], config or None
     )
-    return imported("taf readme", [entry], problems, lenient=lenient)
+    return imported("taf readme", [entry], problems)
 
 
 def _key(label: str) -> str:

@@ -263,7 +263,7 @@ def _save_config(study: StudyFolder, facts: Facts) -> str | None:
     if facts.config is None:
         return None
     lines = [name if value is None else f"{name}={value}" for name, value in facts.config]
-    text = "\n".join(["[mariadbd]", *lines, ""])
+    text = "\n".join(["[mysqld]", *lines, ""])
     return study.save_config(text.encode(errors="replace").decode())
 
 
