@@ -7,7 +7,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Protocol
 
-from benchkit.importers.model import Imported, ImportFormatError
+from benchkit.importers.mixed import Watch, find_parts, kind_of
+from benchkit.importers.model import Imported, ImportFormatError, Problem
 from benchkit.importers.others import describe_bytes, describe_text
 from benchkit.importers.source import Line, first_bytes, read_lines
 
@@ -90,10 +91,55 @@ def read_file(
         what = describe_bytes(first_bytes(path)) or describe_text(head, name)
     if what or best_score <= 0 or (only_if_sure and best_score < SURE):
         raise UnknownFormatError(_unknown(path, known, what))
+    kind = kind_of(best.family, best.name)
+    watch = Watch(read_lines(path), kind, [kind_of(each.family, each.name) for each in known])
+    failed: ImportFormatError | None = None
     try:
-        return best.parse(read_lines(path), lenient=lenient, name=name)
+        imported = best.parse(watch, lenient=lenient, name=name)
     except ImportFormatError as error:
-        raise ImportFormatError(f"{path}, {error} (read as {best.name})") from error
+        failed = error
+    watch.finish()
+    if watch.others:
+        return _read_parts(path, known, (kind, *watch.others), lenient)
+    if failed:
+        raise _located(failed, path, best) from failed
+    return imported
+
+
+def _read_parts(
+    path: str | os.PathLike[str], known: Sequence[Format], kinds: Sequence[str], lenient: bool
+) -> Imported:
+    """Read a file that holds several kinds of output, each from its own parts."""
+    parts = find_parts(read_lines(path), kinds[0], kinds[1:])
+    found: list[Imported] = []
+    for kind in sorted(kinds, key=lambda each: parts.firsts.get(each, 0)):
+        head = [line.text for line in islice(parts.of(kind, read_lines(path)), HEAD_LINES)]
+        formats = [each for each in known if kind_of(each.family, each.name) == kind]
+        best = max(formats, key=lambda each: each.sniff(head, Path(path).name))
+        try:
+            found.append(
+                best.parse(parts.of(kind, read_lines(path)), lenient=lenient, name=Path(path).name)
+            )
+        except ImportFormatError as error:
+            if not lenient:
+                raise _located(error, path, best) from error
+            message = f"{error.message} (read as {best.name})"
+            found.append(Imported(best.name, (), (Problem(error.line, message),)))
+    return Imported(
+        " and ".join(dict.fromkeys(each.format for each in found)),
+        tuple(run for each in found for run in each.runs),
+        tuple(problem for each in found for problem in each.problems),
+        next((each.title for each in found if each.title), ""),
+        next((each.comment for each in found if each.comment), ""),
+        next((each.primary for each in found if each.primary), None),
+    )
+
+
+def _located(
+    error: ImportFormatError, path: str | os.PathLike[str], known: Format
+) -> ImportFormatError:
+    """Return an error that names the file as well."""
+    return ImportFormatError(f"{path}, {error} (read as {known.name})")
 
 
 def _unknown(path: str | os.PathLike[str], known: Sequence[Format], what: str) -> str:
