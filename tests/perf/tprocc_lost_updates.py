@@ -44,12 +44,15 @@ def main() -> None:
     parser.add_argument("--warehouses", type=int, default=5)
     parser.add_argument("--transactions", type=int, default=44_000, help="for each warehouse")
     parser.add_argument("--threads", type=int, nargs="+", default=[4, 8, 16])
+    parser.add_argument("--protocol", choices=["binary", "hammerdb"], default="binary")
     arguments = parser.parse_args()
     customers = arguments.warehouses * DISTRICTS * CUSTOMERS
     transactions = arguments.warehouses * arguments.transactions
     with private_server() as server:
         for flavour in ("hammerdb6", "spec"):
-            workload = bk.workloads.tprocc(warehouses=arguments.warehouses, flavour=flavour)
+            workload = bk.workloads.tprocc(
+                warehouses=arguments.warehouses, flavour=flavour, protocol=arguments.protocol
+            )
             for threads in arguments.threads:
                 wrong, payments = lose(server, workload, threads, transactions)
                 print(
