@@ -5,7 +5,9 @@ for the oldest order without one: of two updates at once one is lost, and an ord
 twice. Both show in a customer's balance, the second once orders of the run are delivered: the 900
 of the load that come first in each district are worth nothing. Measured with HammerDB 6 itself on 5
 warehouses, after some 44,000 transactions on each: 1.2 % of the customers with 4 users, 1.5 to
-2.1 % with 8, 2.5 % with 16. `hammerdb6` should be like that, and `spec` lose none.
+2.1 % with 8, 2.5 % with 16. `hammerdb6` should be like that, and `spec` lose none. How many it are
+depends on when transactions meet: runs of 16 threads differed by a third, and the settings of the
+server matter more than the protocol.
 """
 
 import argparse
