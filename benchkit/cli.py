@@ -174,7 +174,7 @@ def run(study: Study, output: Path | None, quiet: bool) -> None:
         raise click.exceptions.Exit(INTERRUPTED) from stop
     results = load(folder)
     if len(study.servers) > 1 and len(results):
-        terminal.draw([results.compare("tps")])
+        terminal.draw([results.compare()])
     elif len(results):
         terminal.draw(views.means_view(inventory.compute_means(results)))
     if failures:
@@ -250,7 +250,8 @@ def show(path: str) -> None:
     "metrics",
     metavar="NAME",
     multiple=True,
-    help="Such as latency_p95; may be repeated.  [default: tps, or what a report is about]",
+    help="Such as latency_p95; may be repeated.  [default: tps, of TPROC-C nopm, of an imported "
+    "report what it is about]",
 )
 @click.option(
     "-b", "--baseline", metavar="NAME", help="The server to compare with.  [default: the first]"

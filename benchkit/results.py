@@ -259,12 +259,14 @@ class Results:
 
     @property
     def primary_metric(self) -> str:
-        """The metric that an imported report is about, where it says so; otherwise tps."""
-        stated = (str(study.get("primary")) for study in self._studies)
-        known = [name for name in stated if name in self.metrics]
-        return next(
-            iter(known), "tps" if "tps" in self.metrics else next(iter(self.metrics), "tps")
-        )
+        """The metric that an imported report is about, where it says so.
+
+        Otherwise nopm, if all datasets have it, as those of TPROC-C do; else tps.
+        """
+        found = self.metrics
+        stated = [str(study.get("primary")) for study in self._studies]
+        usual = [*(["nopm"] if all("nopm" in each.metrics for each in self) else []), "tps"]
+        return next((name for name in (*stated, *usual, *found) if name in found), "tps")
 
     def compare(
         self,

@@ -92,16 +92,17 @@ def runs_view(inventory: Inventory) -> "View":
     """Show a line for each stored run, in the order of the plan."""
     records = inventory.records
     metrics = [record.metrics for record in records]
+    first = inventory.results.primary_metric
     columns = (
         [record.id for record in records],
         [_dataset_text(record, inventory) for record in records],
         [threads_text(record.factors.threads) for record in records],
         [str(record.factors.iteration) for record in records],
-        _metric_texts("tps", metrics),
+        _metric_texts(first, metrics),
         _metric_texts("latency_p95", metrics),
         [str(len(record.warnings)) for record in records],
     )
-    numbers = ("threads", "iteration", "tps", "p95\n(ms)", "warnings")
+    numbers = ("threads", "iteration", _head(first), "p95\n(ms)", "warnings")
     yield table(("run", "dataset", *numbers), _transpose(columns), numbers, whole=("run",))
 
 

@@ -7,9 +7,12 @@ import numpy as np
 import pytest
 from factory import WORKLOAD, Plan, default_tps, make_record, make_study, save_run
 
+from benchkit import terminal
 from benchkit.errors import MetricError, StoreError
+from benchkit.inventory import compute_means, take_inventory
 from benchkit.results import load
 from benchkit.store import StudyFolder
+from benchkit.views import runs_view
 
 READ_ONLY = "sysbench/1.1:oltp_read_only"
 
@@ -99,6 +102,21 @@ def test_runs_of_different_settings_are_not_taken_for_one_dataset(tmp_path):
     rewrite(path, lambda data: data["identity"].update(duration_s=600.0))
     with pytest.raises(StoreError, match="holds runs of different plans: duration_s is "):
         load(folder.path)
+
+
+@pytest.mark.parametrize(
+    ("with_nopm", "metric"), [({"a", "b"}, "nopm"), ({"a"}, "tps"), (set(), "tps")]
+)
+def test_nopm_is_compared_where_all_datasets_have_it(tmp_path, capsys, with_nopm, metric):
+    folder = make_study(tmp_path / "study", Plan(servers=("a", "b")))
+    for path in folder.path.glob("runs/*/run.json"):
+        if json.loads(path.read_text())["factors"]["server"] in with_nopm:
+            rewrite(path, lambda data: data["metrics"].update(nopm=1000.0))
+    found = load(folder.path)
+    assert found.primary_metric == found.compare().metric.name == metric
+    assert next(iter(compute_means(found)[0].values)) == metric
+    terminal.draw(runs_view(take_inventory(folder.path)))
+    assert metric in capsys.readouterr().out
 
 
 def test_study_without_runs_loads_as_empty(tmp_path):
