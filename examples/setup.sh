@@ -51,6 +51,16 @@ missing_packages() {
         echo "a MariaDB server:mariadb-server-core mariadb-client-core:mariadb-server"
 }
 
+can_install() {
+    [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null
+}
+
+install_by_apt() {
+    echo "installing $*"
+    apt-get update -qq
+    DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "$@" >/dev/null
+}
+
 # Install the missing system packages with apt where that is possible, else say which they are.
 # The -core packages hold the server's binaries only: no service is set up or started.
 install_packages() {
@@ -59,11 +69,9 @@ install_packages() {
     [ -n "$missing" ] || return 0
     debian=$(cut -d: -f2 <<<"$missing" | paste -sd ' ')
     fedora=$(cut -d: -f3 <<<"$missing" | paste -sd ' ')
-    if [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; then
-        echo "installing $debian"
-        apt-get update -qq
+    if can_install; then
         # shellcheck disable=SC2086 # a list of packages
-        DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $debian >/dev/null
+        install_by_apt $debian
         missing=$(missing_packages)
         [ -n "$missing" ] || return 0
     fi
