@@ -1,13 +1,16 @@
 """Properties files: ``key=value`` lines, and a block that holds a server's options.
 
-The format of TAF's test descriptions, read as TAF reads it: quotes are part of a value, ``null``
-means not set, the last of several lines for a key counts. What a key means is not decided here.
+The format of TAF's test descriptions, read as TAF reads it, which is as Java reads its own: a
+line goes on after a backslash at its end, other backslashes escape, ``:`` or a blank may stand
+for ``=``, ``!`` begins a comment as ``#`` does. Quotes are part of a value, ``null`` means not
+set, a key alone is ``1``, the last of several lines for a key counts. What a key means is not
+decided here.
 """
 
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,7 +21,15 @@ from benchkit.optionvalue import REDACTED, is_secret
 BLOCK_START, BLOCK_END = "[db_config_start]", "[db_config_end]"
 NULL = "null"
 
-_KEY = re.compile(r"[A-Za-z]\w*(?:\.\w+)+|[A-Za-z]\w*")
+_SET = "1"  # what a key alone is set to
+
+_PLAIN_KEY = re.compile(r"[A-Za-z][\w-]*")
+_DOTTED_KEY = re.compile(r"[A-Za-z][\w-]*(?:\.[\w-]+)+")
+_PARTS = re.compile(r"([^\s:=]+)(?:\s*([:=\s])\s*(.*))?")
+_GOES_ON = re.compile(r"(?<!\\)(?:\\\\)*\\$")
+_ESCAPED = re.compile(r"""\\(?:([tnr\\"' =:#!])|u([0-9A-Fa-f]{4}))""")
+_UNESCAPED = {"t": "\t", "n": "\n", "r": "\r"}
+_HEADER = re.compile(r"\[[^\]]+\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +41,9 @@ class Property:
     key : str
         Such as ``taf.threads``.
     value : str or None
-        As it is written, without blanks around it; None for ``null``.
+        Without blanks around it and without escapes; None for ``null``.
     line : int
-        From 1.
+        Where it begins, from 1.
     """
 
     key: str
@@ -101,7 +112,8 @@ def read_properties(path: str | os.PathLike[str]) -> PropertiesFile:
     Raises
     ------
     StudyError
-        When it cannot be read, or its block of options has no end, or a second one begins.
+        When it cannot be read, or no line of it is a property with a prefix, or its block of
+        options has no end, or a second one begins.
     ConfigError
         For an error in the block; the message names the line.
     """
@@ -140,15 +152,56 @@ def parse_properties(text: str, path: Path) -> PropertiesFile:
         block = parse_option_text(inside, path, first_line=begin + 2)
         lines[begin : end + 1] = [""] * (end + 1 - begin)
     found, problems = [], []
-    for number, line in enumerate(lines, 1):
-        if not line or line.startswith("#"):
+    for number, line in _whole_lines(lines):
+        if not line or line[0] in "#!" or _HEADER.fullmatch(line):
             continue
-        key, equals, value = (part.strip() for part in line.partition("="))
-        if equals and _KEY.fullmatch(key):
-            found.append(Property(key, None if value == NULL else value, number))
+        read = _read(line)
+        if read:
+            found.append(Property(read[0], None if read[1] == NULL else read[1], number))
         else:
             problems.append(f"{path}:{number}: {line!r:.60} is no key=value")
+    if problems or found:
+        _check_keys(path, [each.key for each in found])
     return PropertiesFile(path, tuple(found), block, tuple(problems))
+
+
+def _whole_lines(lines: list[str]) -> Iterator[tuple[int, str]]:
+    """Yield lines with those they go on in, and the number of the first."""
+    numbered = iter(enumerate(lines, 1))
+    for number, first in numbered:
+        whole = first
+        while whole[:1] not in ("#", "!") and _GOES_ON.search(whole):
+            whole = whole[:-1] + next(numbered, (0, ""))[1]
+        yield number, whole
+
+
+def _read(line: str) -> tuple[str, str] | None:
+    """Return a line's key and value; without ``=`` only where the key has a prefix."""
+    parts = _PARTS.fullmatch(line)
+    if not parts:
+        return None
+    key, sign, value = parts.groups()
+    if not _DOTTED_KEY.fullmatch(key) and not (sign == "=" and _PLAIN_KEY.fullmatch(key)):
+        return None
+    return key, _SET if sign is None else _ESCAPED.sub(_unescape, value)
+
+
+def _unescape(found: re.Match[str]) -> str:
+    """Return what an escape stands for; half a pair, or what no text holds, stays as it is."""
+    letter, code = found.groups()
+    if letter:
+        return _UNESCAPED.get(letter, letter)
+    meant = chr(int(code, 16))
+    return meant if meant.isprintable() else found[0]
+
+
+def _check_keys(path: Path, keys: list[str]) -> None:
+    """Refuse another kind of file; its lines may well be ``key=value`` too."""
+    if not any(map(_DOTTED_KEY.fullmatch, keys)):
+        raise StudyError(
+            f"{path} is no properties file: no line of it sets a key with a prefix, such as "
+            "taf.threads=1,8"
+        )
 
 
 def format_properties(
@@ -169,8 +222,9 @@ def format_properties(
     if block is not None:
         lines += ["", BLOCK_START, *block.rstrip("\n").split("\n"), BLOCK_END, ""]
     for key, value in values.items():
-        shown = REDACTED if value and is_secret(key) else value
-        lines.append(f"{key}={NULL if shown is None else ' '.join(shown.splitlines())}")
+        shown = REDACTED if value and is_secret(key) else NULL if value is None else value
+        line = " ".join(shown.splitlines()).replace("\\", "\\\\")
+        lines.append(f"{key}={line}")
     return "\n".join([*lines, ""])
 
 
@@ -191,8 +245,8 @@ def parse_value(text: str) -> str | int | float | bool:
 
 def _find_block(lines: list[str], path: Path) -> tuple[int | None, int]:
     """Return the places of a block's first and last line."""
-    begins = [place for place, line in enumerate(lines) if line == BLOCK_START]
-    ends = [place for place, line in enumerate(lines) if line == BLOCK_END]
+    begins = [place for place, line in enumerate(lines) if line.lower() == BLOCK_START]
+    ends = [place for place, line in enumerate(lines) if line.lower() == BLOCK_END]
     if not begins and not ends:
         return None, 0
     if len(begins) != 1 or len(ends) != 1 or ends[0] < begins[0]:

@@ -89,6 +89,56 @@ def test_file_that_cannot_be_read_is_an_error(tmp_path):
         read_properties(tmp_path / "binary")
 
 
+@pytest.mark.parametrize(
+    ("line", "key", "value"),
+    [
+        ("taf.a : b=c", "taf.a", "b=c"),
+        ("taf.a:b", "taf.a", "b"),
+        ("taf.a   b c", "taf.a", "b c"),
+        ("taf.a", "taf.a", "1"),
+        ("taf.a=", "taf.a", ""),
+        ("taf.a = 1,2,\\\n   4 \\\n,8", "taf.a", "1,2,4 ,8"),
+        ("taf.a=x\\\\\ntaf.b=1", "taf.a", "x\\"),
+        ('taf.a=\\"b\\" \\= \\d \\u00e9\\ud83d', "taf.a", '"b" = \\d \xe9\\ud83d'),
+        ("test-suite.some-key=1", "test-suite.some-key", "1"),
+    ],
+)
+def test_line_is_read_as_java_reads_it(line, key, value):
+    file = parse_properties(f"x.x=1\n{line}\nx.y=2\n", HERE)
+    assert file.problems == ()
+    assert file.values[key] == value
+    assert {"x.x": "1", "x.y": "2"}.items() <= file.values.items()
+    assert file.line_of("x.y") == 3 + line.count("\n")
+
+
+def test_comments_and_headers_are_no_properties():
+    file = parse_properties("! taf.a=1\n# taf.b=1 \\\n[taf]\ntaf.c=1\n", HERE)
+    assert (file.values, file.problems) == ({"taf.c": "1"}, ())
+
+
+def test_marks_of_a_block_may_be_in_capitals():
+    file = parse_properties("[DB_CONFIG_START]\n[mysqld]\nx=1\n[DB_Config_End]\n", HERE)
+    assert file.inline_db_config_options == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[mysqld]\ninnodb_buffer_pool_size = 1G\nskip-name-resolve\n",
+        '{"name": "x", "value": 1}\n',
+        "sysbench 1.0.20 (using system LuaJIT 2.1.0)\n\nSQL statistics:\n",
+        "Threads: 8\n",
+    ],
+)
+def test_file_of_another_kind_is_an_error(text):
+    with pytest.raises(StudyError, match="x.properties is no properties file: .* taf.threads="):
+        parse_properties(text, HERE)
+
+
+def test_file_of_comments_holds_nothing():
+    assert parse_properties("# taf.a=1\n\n", HERE).values == {}
+
+
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_any_line_end_and_bytes_of_old_comments_are_read(tmp_path, end):
     path = tmp_path / "x.properties"
@@ -99,7 +149,10 @@ def test_any_line_end_and_bytes_of_old_comments_are_read(tmp_path, end):
 
 
 def test_what_is_written_is_read_back_but_for_passwords():
-    values = {"taf.a": "1", "taf.n": None, "taf.db_user_pass": "hunter2", "taf.c": "a = b"}
+    values = {
+        **{"taf.a": "1", "taf.n": None, "taf.db_user_pass": "hunter2"},
+        **{"taf.c": "a = b", "taf.path": "C:\\new\\", "taf.quoted": r'"\u00e9\""'},
+    }
     text = format_properties(["about"], "[mariadbd]\nx = 1\n", values)
     assert text.startswith("# about\n\n[db_config_start]\n[mariadbd]\nx = 1\n[db_config_end]\n")
     file = parse_properties(text, HERE)
