@@ -211,7 +211,25 @@ def test_dump_with_anything_but_data_is_an_error():
         taf_results.parse_dump(lines(text))
 
 
-def test_reference_in_a_dump_has_no_value():
+def test_reference_in_a_dump_is_what_it_refers_to():
+    series = taf_writer.one_series()
+    series.iterations.append((8, 1, {"TPS": ("300.5", "tps")}))
+    text = taf_writer.dump_report(series)
+    plain = taf_results.parse_dump(lines(text))
+    first, brace, rest = text.partition('"metadata" => {')
+    own, end, rest = rest.partition("}")
+    shared = re.sub(r'("metadata" => )\{[^}]*\}', r'\1$VAR1->[0]{"metadata"}', rest)
+    listed = re.sub(
+        r'"metrics" => \[',
+        r'"primary" => [\n$VAR1->[0]{"metrics"}[0],\n],\n"metrics" => [',
+        first + brace + own + end + shared,
+        count=1,
+    )
+    assert shared != rest and "primary" in listed
+    assert taf_results.parse_dump(lines(listed)).runs == plain.runs
+
+
+def test_reference_to_nothing_has_no_value():
     text = taf_writer.dump_report(taf_writer.one_series()).replace(
         '"bench-1"', '$VAR1->[0]{"metadata"}{"test_host"}'
     )

@@ -5,6 +5,9 @@ is not plain data is an error.
 """
 
 import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
 
 from benchkit.importers.model import ImportFormatError, Problem
 
@@ -21,13 +24,22 @@ _TOKEN = re.compile(
 )
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "e": "\x1b", "a": "\a", "f": "\f"}
 _ESCAPE = re.compile(r"\\(x\{[0-9a-fA-F]{1,6}\}|.)", re.DOTALL)
-_START = re.compile(r"^(?:\$VAR\d+ = )?\[", re.MULTILINE)
+_START = re.compile(r"^(?:(\$VAR\d+) = )?\[", re.MULTILINE)
+_NAMELESS = "$VAR1"  # how a list without a name refers to itself
+_STEP = re.compile(r"""\[(\d{1,9})\]|\{["']?([^"'{}]*)["']?\}""")
+
+
+@dataclass(frozen=True, slots=True)
+class _Alias:
+    """What stands for data that stand at another place of the list already."""
+
+    path: str
 
 
 def load_dump(text: str, problems: list[Problem], *, lenient: bool) -> list[object]:
     """Return the lists of a text, one after another, as one.
 
-    A reference to another place in the data has no value: None. With `lenient`, the whole
+    A reference to another place in the list is what stands there. With `lenient`, the whole
     items of a list that breaks off are returned.
 
     Raises
@@ -39,22 +51,52 @@ def load_dump(text: str, problems: list[Problem], *, lenient: bool) -> list[obje
     if not start:
         raise ImportFormatError("no list in the file: expected a line that begins with '['")
     items: list[object] = []
-    aliases = 0
+    roots: dict[str, list[object]] = {}
+    lost = 0
     while start:
         reader = _Reader(text, start.end())
+        found: list[object] = []
         try:
-            reader.read_list(items, 0)
+            reader.read_list(found, 0)
         except ImportFormatError as error:
-            if not (lenient and items):
+            if not (lenient and (found or items)):
                 raise
             problems.append(Problem(error.line, error.message))
-        aliases += reader.aliases
+        roots[start[1] or _NAMELESS] = found
+        lost += _resolve(found, roots) if reader.has_alias else 0
+        items += found
         start = _START.search(text, max(reader.position, start.end()))
-    if aliases:
-        problems.append(
-            Problem(0, f"{aliases} values only refer to another place and are left out")
-        )
+    if lost:
+        problems.append(Problem(0, f"{lost} values refer to a place that is not there"))
     return items
+
+
+def _resolve(holder: list[object] | dict[str, object], roots: Mapping[str, list[object]]) -> int:
+    """Put what references stand for in their places; return how many have none."""
+    lost = 0
+    places: Iterable[tuple[Any, object]]
+    places = list(holder.items() if isinstance(holder, dict) else enumerate(holder))
+    for place, value in places:
+        if isinstance(value, _Alias):
+            holder[place] = _at(roots, value.path)
+            lost += holder[place] is None
+        elif isinstance(value, list | dict):
+            lost += _resolve(value, roots)
+    return lost
+
+
+def _at(roots: Mapping[str, list[object]], path: str) -> object:
+    """Return what stands at a place inside a list; None where there is nothing of its own."""
+    value: object = roots.get(path.partition("->")[0])
+    steps = _STEP.findall(path)
+    for index, key in steps:
+        if isinstance(value, list) and index and int(index) < len(value):
+            value = value[int(index)]
+        elif isinstance(value, dict) and not index:
+            value = value.get(key)
+        else:
+            return None
+    return None if isinstance(value, _Alias) or not steps else value
 
 
 class _Reader:
@@ -63,7 +105,7 @@ class _Reader:
     def __init__(self, text: str, position: int) -> None:
         self.text = text
         self.position = position
-        self.aliases = 0
+        self.has_alias = False
 
     def value(self, depth: int) -> object:
         kind, text = self.next_token()
@@ -79,8 +121,8 @@ class _Reader:
         if kind in ("double", "single"):
             return _unescape(text, kind)
         if kind == "alias":
-            self.aliases += 1
-            return None
+            self.has_alias = True
+            return _Alias(text)
         if kind == "word" and text == "undef":
             return None
         raise self.error(f"expected a value, found {text!r}")

@@ -272,9 +272,9 @@ def _entry(
             if isinstance(metric, dict) and isinstance(metric.get("name"), str):
                 kind_of_it = str(metric.get("type", kind))
                 value = metric.get("value", "no value")
-                entry.metrics.append(
-                    (metric["name"], value, str(metric.get("unit") or ""), kind_of_it)
-                )
+                read = metric["name"], value, str(metric.get("unit") or ""), kind_of_it
+                if read not in entry.metrics:  # some are in two of the lists
+                    entry.metrics.append(read)
             else:
                 problems.append(Problem(0, f"{kind}: a metric without a name"))
     return entry
