@@ -24,6 +24,7 @@ Value = Scalar | tuple[Scalar, ...]
 """What an option is set to; several values where it is given several times."""
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.]*")
+_GROUPS_MAX = 20  # that a warning names
 _PLAIN_VALUE = re.compile(r"[\w./:+,@%*=-]+", re.ASCII)
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\t": "\\t"})
 
@@ -172,7 +173,7 @@ class Config:
         Warns
         -----
         StudyWarning
-            Of files to include that are not there.
+            Of files to include that are not there, and where no option is a server's.
 
         Raises
         ------
@@ -263,6 +264,11 @@ def config_from_options(file: OptionFile, name: str, provenance: Provenance) -> 
     provenance : Provenance
         Product and version decide which groups are read; the files are filled in.
 
+    Warns
+    -----
+    StudyWarning
+        Where there are options, but none in a group that the server reads.
+
     Raises
     ------
     ConfigError
@@ -275,6 +281,11 @@ def config_from_options(file: OptionFile, name: str, provenance: Provenance) -> 
         except ConfigError as error:
             raise ConfigError(f"{line.place}: {error}") from error
     options = file.server_options(product, version)
+    if file.lines and not options:
+        groups = ", ".join(f"[{group}]" for group in file.groups[:_GROUPS_MAX])
+        whose = f"{product} {version}" if version else f"{product} of no certain version"
+        message = f"{file.path} has no option for {whose}: its groups are {groups}"
+        warnings.warn(message, StudyWarning, stacklevel=3)
     origin = replace(provenance, source=file.path, included=file.included, product=product)
     return Config(name, options, origin)
 

@@ -211,3 +211,15 @@ def test_place_that_a_script_sets_is_an_error_even_over_a_file(cnf):
     config = Config.from_file(cnf("[mysqld]\nport=3306\n")).replace("x", port=3307)
     with pytest.raises(ConfigError, match="sets port"):
         private_options(config, port=None)
+
+
+@pytest.mark.parametrize("version", [None, "11.8.3"])
+def test_file_without_an_option_for_the_server_is_warned_of(tmp_path, version):
+    path = tmp_path / "my.cnf"
+    path.write_text("[client]\nport=1\n[mysqld1]\nx=1\n[mariadb-10.11]\ny=1\n")
+    message = r"my.cnf has no option for MariaDB .*: its groups are \[client\], \[mysqld1\], "
+    with pytest.warns(StudyWarning, match=message):
+        assert not Config.from_file(path, version=version).options
+    assert Config.from_file(path, version="10.11.6").options == {"y": "1"}
+    path.write_text("# nothing\n[mysqld]\n")
+    assert not Config.from_file(path).options
