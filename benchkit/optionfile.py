@@ -42,6 +42,7 @@ MULTIPLE = frozenset(
         *(f"replicate_{which}_{what}" for which in ("do", "ignore") for what in ("db", "table")),
         *(f"replicate_wild_{which}_table" for which in ("do", "ignore")),
         "replicate_rewrite_db",
+        "set_variable",  # old: it names the option in its value
     }
 )
 """Options of which a server takes every occurrence, not the last one only."""
@@ -121,9 +122,9 @@ class OptionFile:
         """What a MariaDB server of no certain version takes: `server_options` by plain names.
 
         Names are without ``loose_``; what ``skip_x``, ``disable_x`` and ``enable_x`` switch is
-        ``x`` with the value OFF or ON.
+        ``x`` with the value OFF or ON. A name in any other spelling finds the same option.
         """
-        return dict(_plain(name, value) for name, value in self.server_options().items())
+        return _ByPlainName(_plain(name, value) for name, value in self.server_options().items())
 
     def server_lines(
         self, product: str = "MariaDB", version: str | None = None
@@ -217,6 +218,22 @@ def server_groups(product: str, version: str | None = None) -> tuple[str, ...]:
     return groups
 
 
+class _ByPlainName(dict[str, Values]):
+    """Options by plain names, which are found by other spellings of these, too."""
+
+    def __missing__(self, name: str) -> Values:
+        plain = normalise_option(name, None)
+        if plain.name == name or plain.name not in self:
+            raise KeyError(name)
+        value = self[plain.name]
+        if plain.shown == "ON" or isinstance(value, tuple):
+            return value
+        opposite = normalise_option(name, value)
+        if opposite.name != plain.name:  # skip_x, and x is no switch
+            raise KeyError(name)
+        return opposite.shown
+
+
 def _plain(key: str, value: Values) -> tuple[str, Values]:
     """Return an option under its plain name, with the value that its prefix gives it."""
     if isinstance(value, tuple):
@@ -242,6 +259,9 @@ class _Reader:
         """Take in a file's text; `chain` holds the files that include it."""
         self._files.append(path)
         group = None
+        if "\r" in text and "\n" not in text:
+            self._problems.append(f"{path}: its lines end with CR alone, which no server reads")
+            text = text.replace("\r", "\n")
         for number, raw in enumerate(text.split("\n"), first_line):
             line = raw.lstrip(SPACE)
             place = f"{path}:{number}"

@@ -141,6 +141,44 @@ def test_values_have_plain_names():
     }
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("skip_name_resolve", "ON"),
+        ("skip-networking", "OFF"),
+        ("skip_log_bin", "ON"),
+        ("loose-innodb-x", "16K"),
+        ("plugin-load-add", ("a", "b")),
+        ("skip_external_locking", "OFF"),
+        ("External-Locking", None),
+    ],
+)
+def test_values_are_found_by_any_spelling(name, value):
+    text = (
+        "[mysqld]\nskip-name-resolve\nskip_networking=0\ndisable-log-bin\ninnodb_x=16K\n"
+        "plugin_load_add=a\nplugin_load_add=b\nexternal-locking\nx=y\n"
+    )
+    values = parse_option_text(text, Path("x")).values
+    assert values[name] == value
+    for unknown in ("skip_x", "z"):  # what x is set to is no switch
+        with pytest.raises(KeyError, match=unknown):
+            values[unknown]
+
+
+def test_options_that_old_files_name_in_a_value_are_all_kept():
+    text = "set-variable = key_buffer=16M\nset-variable=max_connections=9"
+    assert options(text) == {"set_variable": ("key_buffer=16M", "max_connections=9")}
+
+
+def test_file_with_old_line_ends_is_read_and_a_problem(tmp_path):
+    file = tmp_path / "my.cnf"
+    file.write_bytes(b"# x\r[mysqld]\ra = 1\rb\r")
+    read = read_option_file(file)
+    assert read.server_options() == {"a": "1", "b": None}
+    assert read.lines[1].place == f"{file}:4"
+    assert read.problems == (f"{file}: its lines end with CR alone, which no server reads",)
+
+
 def test_byte_order_mark_and_dos_line_ends_are_no_part_of_options(tmp_path):
     file = tmp_path / "my.cnf"
     file.write_bytes(b"\xef\xbb\xbf[mysqld]\r\na = 1\r\nb\r\n")
