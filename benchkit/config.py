@@ -365,9 +365,15 @@ def _foreign(config: Config) -> list[str]:
     return [
         name
         for name, value in _from_file(config).items()
-        if name in RESERVED
-        or (name in (*FOREIGN_FOLDERS, *FOREIGN_FILES) and str(value).startswith("/"))
+        if name in RESERVED or _names_folder(name, str(value or "").removeprefix("./"))
     ]
+
+
+def _names_folder(name: str, place: str) -> bool:
+    """Tell whether a place is in a folder that a private server does not have."""
+    if name in FOREIGN_FOLDERS:
+        return place not in ("", ".")
+    return name in FOREIGN_FILES and "/" in place
 
 
 def _kept_of(name: str, value: Value) -> str:

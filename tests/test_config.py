@@ -207,6 +207,19 @@ def test_private_server_leaves_the_places_of_a_file_alone(cnf):
     assert config.options["datadir"] == "/data"  # what was asked for stays
 
 
+def test_folders_inside_the_data_directory_of_another_server_are_left_out(cnf):
+    path = cnf(
+        "[mysqld]\ntmpdir=mysql\ninnodb_log_group_home_dir=./logs/\nlog-bin=binlog/mysql-bin\n"
+        "innodb_data_home_dir=\ninnodb_undo_directory=./\nslow_query_log_file=./slow.log\n"
+    )
+    options = private_options(Config.from_file(path), port=None)
+    assert {"tmpdir", "innodb_log_group_home_dir"}.isdisjoint(options)
+    assert options["log_bin"] == "mysql-bin"
+    assert options["innodb_data_home_dir"] == ""
+    assert options["innodb_undo_directory"] == "./"
+    assert options["slow_query_log_file"] == "./slow.log"
+
+
 def test_place_that_a_script_sets_is_an_error_even_over_a_file(cnf):
     config = Config.from_file(cnf("[mysqld]\nport=3306\n")).replace("x", port=3307)
     with pytest.raises(ConfigError, match="sets port"):
