@@ -268,16 +268,20 @@ def _entry(
     entry = Entry(0, own, item.get("thread_count"), iteration, series=series)
     for kind in ("primary", "additional", "metrics"):
         found = item.get(kind, [])
-        for metric in found if isinstance(found, list) else [found]:
-            if isinstance(metric, dict) and isinstance(metric.get("name"), str):
-                kind_of_it = str(metric.get("type", kind))
-                value = metric.get("value", "no value")
-                read = metric["name"], value, str(metric.get("unit") or ""), kind_of_it
-                if read not in entry.metrics:  # some are in two of the lists
-                    entry.metrics.append(read)
-            else:
-                problems.append(Problem(0, f"{kind}: a metric without a name"))
+        read = [_metric(each, kind) for each in (found if isinstance(found, list) else [found])]
+        if None in read:
+            problems.append(Problem(0, f"{kind}: a metric without a name"))
+        # Some are in two of the lists
+        entry.metrics += [each for each in read if each and each not in entry.metrics]
     return entry
+
+
+def _metric(metric: object, kind: str) -> tuple[str, object, str, str] | None:
+    """Return name, value, unit and type; None for what has no name."""
+    if not isinstance(metric, dict) or not isinstance(metric.get("name"), str):
+        return None
+    value = metric.get("value", "no value")
+    return metric["name"], value, str(metric.get("unit") or ""), str(metric.get("type", kind))
 
 
 def _texts(value: object) -> dict[str, str]:
