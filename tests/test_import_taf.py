@@ -322,3 +322,65 @@ def test_any_text_gives_a_result_or_our_error(parse, text):
         parse(lines(text), lenient=True, name="x")
     except BenchkitError as error:
         assert str(error)
+
+
+CONTENTS = ["# sizes", "[mysqld]", "a = 1G", 'init="SET x=1, y=2"', "skip-x", "[client]", "port=1"]
+
+
+def info_report(contents, labels=("Mariadb 10.0.15-MariaDB",), sep="\t"):
+    """Write a report of runs whose option file is in it as it is, or is not there."""
+    return "\n".join(
+        [
+            *("TPS by Thread Count - OLTP_RO", "Database Info (per dataset)"),
+            sep.join(["Property", *labels]),
+            "Config Contents" + sep + sep.join([contents] * len(labels)),
+            "Thread Count: 4",
+            sep.join(["Metric", *labels]),
+            *(sep.join([f"Iteration {at}", *["100.00"] * len(labels)]) for at in (1, 2)),
+        ]
+    )
+
+
+@pytest.mark.parametrize("contents", ["\n".join(CONTENTS), " ".join(CONTENTS[1:])])
+def test_options_of_a_file_that_stands_in_a_report_are_its_servers(contents):
+    run = taf_report.parse(lines(info_report(contents)), lenient=True).runs[0]
+    init = '"SET x=1, y=2"'
+    assert run.facts.config == (("a", "1G"), ("init", init), ("skip-x", None))
+
+
+def test_options_between_comments_on_one_line_are_not_known():
+    run = taf_report.parse(lines(info_report(" ".join(CONTENTS))), lenient=True).runs[0]
+    assert run.facts.config is None
+    assert any("cannot tell options and comments apart" in text for text in run.warnings)
+
+
+@pytest.mark.parametrize("sep", ["\t", ""])
+def test_options_of_a_file_that_was_not_found_are_not_known(sep):
+    labels = ("Mariadb 10.0.15-MariaDB", "Mariadb 10.1.2-MariaDB")
+    text = info_report("[config file not found or inaccessible]", labels, sep)
+    runs = taf_report.parse(lines(text), lenient=True).runs
+    assert {run.facts.config for run in runs} == {None}
+    assert not any("Config" in text for run in runs for text in run.warnings)
+
+
+@pytest.mark.parametrize("sep", ["\t", ""])
+def test_report_of_chart_and_tables_has_test_and_host(sep):
+    text = "\n".join(
+        [
+            *("TPS by Thread Count - OLTP_RO on bench-1", "a comment", "Host Details"),
+            *(f"{label}{sep}{value}" for label, value in [("Property", "Value"), ("HOST", "b")]),
+            *(f"{label}{sep}{value}" for label, value in [("CPU", "C @ 2 GHz"), ("CPU COUNT", 8)]),
+            "Thread Count: 4",
+            f"Metric{sep}mariadb 10.0.15-MariaDB",
+            *(f"{name}{sep}100.00" for name in ("Mean", "Iteration 1", "Iteration 2")),
+            f"Kurtosis{sep}1.00",
+        ]
+    )
+    imported = taf_report.parse(lines(text))
+    assert [run.metrics for run in imported.runs] == [{"tps": 100.0}] * 2
+    assert imported.runs[0].workload == "taf/unknown:oltp_ro"
+    assert imported.runs[0].label == "mariadb 10.0.15-MariaDB"
+    assert dict(imported.runs[0].facts.system) == {
+        **{"Host": "b", "CPU": "C @ 2 GHz"},
+        "CPU Count": "8",
+    }

@@ -66,6 +66,27 @@ def numbers(text: str, count: int, decimals: int) -> list[str] | None:
     return _pieces(text, f"-?{number}", count) or _pieces(text, f"{number}|-", count)
 
 
+def number(text: str, decimals: int) -> float | None:
+    """Return the number that a text is, if it has so many decimals."""
+    return float(text) if re.fullmatch(rf"-?\d{{1,18}}\.\d{{{decimals}}}", text) else None
+
+
+def start_between(
+    cells: list[str], lows: list[float | None], highs: list[float | None]
+) -> list[str]:
+    """Return the first cells of a row that is cut, which have to be between two others.
+
+    Of a row that lost a cell in its middle, those behind it are another column's.
+    """
+    kept = []
+    for cell, low, high in zip(cells, lows, highs, strict=False):
+        value = number(cell, 2)
+        if value is None or low is None or high is None or not low <= value <= high:
+            break
+        kept.append(cell)
+    return kept
+
+
 def values(text: str, count: int) -> list[str] | None:
     """Cut the values of an information row, or return None where that is not certain."""
     text = text.strip()

@@ -7,9 +7,12 @@ by TABs or by nothing.
 
 import re
 
-from benchkit.importers.taf_names import parse_option
+from benchkit.importers.taf_cells import repeated
+from benchkit.importers.taf_names import NO_CONFIG, server_options
 
-_OPTION = re.compile(r"[A-Za-z][\w.-]*(?:=.*)?|\(missing\)")
+_OPTION = re.compile(r"[A-Za-z][\w.-]*(?:=.*)?|\(missing\)|\[\w[^\]]*\]")
+_EQUALS = re.compile(r"(?<=[\w-]) *= +| += *")
+_WORD = re.compile(r"""(?:"[^"]*"|'[^']*'|\S)+""")
 _MISSING = "(missing)"
 
 
@@ -21,15 +24,23 @@ def split_columns(text: str, count: int) -> list[str] | None:
         return cells if len(cells) == count else None
     if count == 1:
         return [text]
+    same = repeated(text.strip("\n"), count)
+    if same:
+        return same
     return _split_lines(text.split("\n"), count) if "\n" in text else _split_words(text, count)
 
 
-def lines_of(cell: str) -> list[str]:
-    """Return a column's lines; a word that cannot be an option belongs to the one before."""
-    if "\n" in cell:
+def lines_of(cell: str) -> list[str] | None:
+    """Return a column's lines; None where they are one line, and comments hide where they end.
+
+    A word that cannot be an option belongs to the one before.
+    """
+    if "\n" in cell or cell.strip() == NO_CONFIG:
         return [line.strip() for line in cell.split("\n") if line.strip()]
     found: list[str] = []
-    for word in cell.split():
+    for word in _WORD.findall(_EQUALS.sub("=", cell)):
+        if word.startswith(("#", ";")):
+            return None
         if found and not _OPTION.fullmatch(word):
             found[-1] += f" {word}"
         else:
@@ -37,10 +48,9 @@ def lines_of(cell: str) -> list[str]:
     return found
 
 
-def options(lines: list[str]) -> tuple[tuple[str, str | None], ...]:
-    """Return the options of a column, in order, without those it lacks."""
-    found = (parse_option(line) for line in lines if line != _MISSING)
-    return tuple(option for option in found if option)
+def options(lines: list[str]) -> tuple[tuple[str, str | None], ...] | None:
+    """Return the options of a column, in order, without those it lacks; None if not known."""
+    return server_options(line for line in lines if line != _MISSING)
 
 
 def _split_words(text: str, count: int) -> list[str] | None:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from benchkit.importers.model import Facts, ImportFormatError, Problem, Rows, is_underflowed
 from benchkit.importers.source import DAMAGE, LINE_MAX, Line
+from benchkit.optionfile import server_groups
 
 CHARACTERS_MAX = 16 << 20
 """Characters of a file that are read; no report of the framework is near that."""
@@ -21,6 +22,8 @@ _PROBLEMS_MAX = 1000
 
 MISSING = ("", "(missing)", "N/A")
 """How the framework writes that it has no value."""
+
+NO_CONFIG = "[config file not found or inaccessible]"
 
 _METRICS = {
     "TPS": ("tps", 1.0),
@@ -116,6 +119,9 @@ _MINUTE_SUITES = ("hammerdb",)
 _SUITE_KEY = re.compile(r"\b(\w+)\.(\w+)=(\S+)")
 _SECRET = re.compile(r"pass(word|wd)?", re.IGNORECASE)
 _OPTION = re.compile(r"[A-Za-z][\w.-]*")
+_GROUP = re.compile(r"\s*\[ *([^\]]+?) *\]")
+_SERVER_GROUPS = server_groups("MariaDB")
+_VERSIONED = ("mysqld", "mariadb", "mariadbd")  # as in [mysqld-8.0]
 _GROUPED = re.compile(r"-?\d{1,3}(?:(?:,\d{3})+\.\d+|(?:,\d{3}){2,})")
 """Thousands apart by commas, where these cannot be decimal ones."""
 
@@ -233,6 +239,24 @@ def parse_option(line: str) -> tuple[str, str | None] | None:
     return name, value.strip() if equals else None
 
 
+def server_options(lines: Iterable[str]) -> tuple[tuple[str, str | None], ...] | None:
+    """Return the options of a configuration's lines; no client's, where it has groups.
+
+    None where the framework says instead that it did not find the file.
+    """
+    found: list[tuple[str, str | None]] = []
+    is_read = True
+    for line in lines:
+        if line.strip() == NO_CONFIG:
+            return None
+        group = _GROUP.match(line)
+        if group:
+            is_read = group[1] in _SERVER_GROUPS or group[1].partition("-")[0] in _VERSIONED
+        option = parse_option(line) if is_read and not group else None
+        found += [option] if option else []
+    return tuple(found)
+
+
 def facts_of(metadata: Mapping[str, str], config_lines: Iterable[str] | None) -> Facts:
     """Build the report's facts from a result's metadata.
 
@@ -243,10 +267,7 @@ def facts_of(metadata: Mapping[str, str], config_lines: Iterable[str] | None) ->
     config_lines : iterable of str or None
         The server's configuration file, where the result holds it.
     """
-    config = None
-    if config_lines is not None:
-        options = [parse_option(line) for line in config_lines]
-        config = tuple(option for option in options if option)
+    config = None if config_lines is None else server_options(config_lines)
     return Facts(
         system=_rows(SYSTEM, metadata),
         database=_rows(DATABASE, metadata),

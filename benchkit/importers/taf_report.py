@@ -9,7 +9,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from itertools import takewhile
 
 from benchkit.importers import taf_cells, taf_config
 from benchkit.importers.model import Imported, ImportedRun, ImportFormatError, Problem
@@ -35,10 +34,11 @@ _HEADINGS = (
     ("comparison", re.compile(r"Comparison: *(\S.*)")),
     ("info", re.compile(r"(System|Database|Test) Info \(per dataset\)")),
     ("threads", re.compile(r"Thread Count: *(\d{1,7})")),
+    ("host", re.compile(r"(Host) Details")),
 )
 _SECTIONS = ("System", "Database", "Test")
 _CLUTTER = re.compile(r"^[#>*\s]+|[*\s]+$")
-_BY_THREAD_COUNT = re.compile(r"(\S+) by Thread Count\b")
+_BY_THREAD_COUNT = re.compile(r"(\S+) by Thread Count\b(?: - (\S+)(?: on \S+)?$)?")
 _HEADERS = ("Threads", "Property", "Metric")
 _DIFF = "Diff"
 _STATISTICS = {
@@ -203,13 +203,16 @@ def _read_report(head: list[str], blocks: list[_Block], problems: list[Problem])
         report.problem(blocks[0].line, "no row of column headers and numbers below it")
         return report
     _check_headings(report)
-    readers = {"info": _read_info, "threads": _read_threads}
+    readers = {"info": _read_info, "host": _read_host, "threads": _read_threads}
     for block in blocks:
         if block.kind in readers:
             readers[block.kind](report, block)
     for block in blocks:
         if block.kind == "comparison":
             _read_comparison(report, block)
+    if by_thread_count and by_thread_count[2]:
+        for column in report.columns:
+            column.add_fact("test", "Test Name", by_thread_count[2])
     if not any(column.values or column.means for column in report.columns):
         report.problem(blocks[-1].line, "the report breaks off: it has no row of numbers")
     return report
@@ -231,7 +234,8 @@ def _check_headings(report: _Report) -> None:
 
 def _column_labels(blocks: list[_Block]) -> list[str]:
     """Return the column headers that most of the tables agree on."""
-    found = Counter(tuple(labels) for block in blocks if (labels := _labels_of(block)) is not None)
+    tables = (_labels_of(block) for block in blocks if block.kind != "host")
+    found = Counter(tuple(labels) for labels in tables if labels is not None)
     return list(found.most_common(1)[0][0]) if found else []
 
 
@@ -296,6 +300,15 @@ def _read_fact(report: _Report, section: str, row: Line) -> None:
         column.add_fact(section, label, value)
 
 
+def _read_host(report: _Report, block: _Block) -> None:
+    """Read the facts of the one machine that all datasets are of; labels are in capitals."""
+    names = {label.upper(): label for label in sorted(SYSTEM.values(), key=len, reverse=True)}
+    for row in block.rows:
+        name = next((name for name in names if row.text.startswith(name)), None)
+        for column in report.columns if name else ():
+            column.add_fact("system", names[name or ""], row.text.removeprefix(name or "").strip())
+
+
 def _glued_fact(report: _Report, row: Line) -> tuple[str, list[str]]:
     count = len(report.columns)
     for label in _LABELS:
@@ -325,10 +338,13 @@ def _read_config(report: _Report, rows: list[Line]) -> None:
         report.problem(rows[0].number, f"{_CONFIG}: not {len(report.columns)} columns")
         return
     columns = [taf_config.lines_of(cell) for cell in cells]
-    if len({len(lines) for lines in columns}) > 1:
+    if len({len(lines) for lines in columns if lines is not None}) > 1:
         report.columns[0].warn(f"{_CONFIG}: the columns have different numbers of lines")
     for column, lines in zip(report.columns, columns, strict=True):
-        column.config = taf_config.options(lines)
+        if lines is None:
+            column.warn(f"{_CONFIG}: cannot tell options and comments apart on one line")
+        else:
+            column.config = taf_config.options(lines)
 
 
 # Numbers
@@ -352,10 +368,6 @@ def _cells(report: _Report, block: _Block, row: Line, label: str) -> list[str] |
     return found[:count] if found else None
 
 
-def _number(text: str, decimals: int) -> float | None:
-    return float(text) if re.fullmatch(rf"-?\d{{1,18}}\.\d{{{decimals}}}", text) else None
-
-
 def _read_threads(report: _Report, block: _Block) -> None:
     threads = int(block.value)
     printed: _Printed = {}
@@ -370,7 +382,7 @@ def _read_threads(report: _Report, block: _Block) -> None:
             if cells is None:
                 report.problem(row.number, f"{label}: not {len(report.columns)} numbers")
             else:
-                printed[label] = row.number, [_number(cell, 2) for cell in cells]
+                printed[label] = row.number, [taf_cells.number(cell, 2) for cell in cells]
     if not iteration:
         report.problem(block.line, f"Thread Count {threads}: no row 'Iteration 1'")
     _check(report, threads, printed)
@@ -388,33 +400,16 @@ def _read_iteration(report: _Report, block: _Block, last: int, row: Line, printe
     found = _cells(report, block, row, label)
     if found is None:
         report.problem(row.number, f"{label}: not {len(report.columns)} numbers")
-        found = _start_of(cells or [], len(report.columns), printed)
+        found = []
+        if cells and len(cells) - 1 <= len(report.columns) and {"Min", "Max"} <= printed.keys():
+            found = taf_cells.start_between(cells[1:], printed["Min"][1], printed["Max"][1])
     for column, cell in zip(report.columns, found, strict=False):
-        value = _number(cell, 2)
+        value = taf_cells.number(cell, 2)
         if value is not None:
             column.add_value(int(block.value), number, value, row.number)
         elif cell != "-":
             report.problem(row.number, f"{label}: expected a number or '-', found {cell[:40]!r}")
     return number
-
-
-def _start_of(cells: list[str], count: int, printed: _Printed) -> list[str]:
-    """Return the first cells of a row that is cut, which have to be between minimum and maximum.
-
-    Of a row that lost a cell in its middle, those behind it are another column's.
-    """
-    if len(cells) - 1 > count or not {"Min", "Max"} <= printed.keys():
-        return []
-    bounds = zip(cells[1:], printed["Min"][1], printed["Max"][1], strict=False)
-    return [cell for cell, _, _ in takewhile(_is_between, bounds)]
-
-
-def _is_between(cell_and_bounds: tuple[str, float | None, float | None]) -> bool:
-    cell, low, high = cell_and_bounds
-    value = _number(cell, 2)
-    if value is None or low is None or high is None:
-        return False
-    return low <= value <= high
 
 
 def _check(report: _Report, threads: int, printed: _Printed) -> None:
@@ -469,13 +464,13 @@ def _comparison_row(
     if cells:
         if len(cells) != count + 1 or not _THREADS.fullmatch(cells[0]):
             return None
-        return int(cells[0]), [_number(cell, 3) for cell in cells[1:]]
+        return int(cells[0]), [taf_cells.number(cell, 3) for cell in cells[1:]]
     digits = _THREADS.match(row.text)
     starts = [digits[0][:size] for size in range(1, len(digits[0]) + 1)] if digits else []
     for threads in [*likely, *(int(start) for start in starts if int(start) in known)]:
         found = taf_cells.numbers(row.text.removeprefix(str(threads)), count, 3)
         if found and row.text.startswith(str(threads)):
-            return threads, [_number(cell, 3) for cell in found]
+            return threads, [taf_cells.number(cell, 3) for cell in found]
     return None
 
 
