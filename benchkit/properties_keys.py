@@ -33,6 +33,10 @@ _SYSBENCH_OPTIONS = {
     "oltp_dist_type": "rand_type",
     "oltp_secondary": "secondary",
     "oltp_auto_inc": "auto_inc",
+    "oltp_skip_trx": "skip_trx",
+    "auto_inc": "auto_inc",
+    "oltp_del_ins": "delete_inserts",
+    "random_points_ranges": "random_points",
 }
 _TPROCC_OPTIONS = {
     "number_of_warehouses": "warehouses",
@@ -62,13 +66,16 @@ _STORED = "benchkit stores runs and makes reports itself"
 _HOOKS = "benchkit runs no scripts between its steps"
 _PRIVATE = "a private server is used by its root, on its socket, and removed with its data"
 _OWN = "benchkit's own client does the work"
+_SAID = "keys of taf say it"
+_OTHERS = "it is for another product"
 
 _WITHOUT_EFFECT: tuple[tuple[str, str, str], ...] = (
     # prefix, names, why
     ("taf", "archive_host archive_path compress_archive reports_directory report_plugin", _STORED),
     ("taf", "generate_report results_root_dir logs_dir tmp_dir test_type verbose", _STORED),
     ("taf", "results_threshold_warning_pct results_threshold_fail_pct tools_debug", _STORED),
-    ("taf", "results_threshold_gain_pct", _STORED),
+    ("taf", "results_threshold_gain_pct results_iteration_allowed_duration_drift_pct", _STORED),
+    ("taf", "backend_config backend_parser_jar java_bin jdbc_jar json_jar", _STORED),
     ("taf", "exec_script_file_before_db_start exec_script_file_after_db_start", _HOOKS),
     ("taf", "exec_script_file_before_tests exec_script_file_after_tests", _HOOKS),
     ("taf", "exec_script_file_before_run_iter exec_script_file_after_run_iter", _HOOKS),
@@ -80,6 +87,7 @@ _WITHOUT_EFFECT: tuple[tuple[str, str, str], ...] = (
     ("taf", "exit_if_test_lock_exists skip_test_cleanup skip_test_post", _PRIVATE),
     ("taf", "skip_test_suite_cleanup taf_db_makers_plugin", _PRIVATE),
     ("taf", "db_software_install_packages db_software_install_root_dir", _PRIVATE),
+    ("taf", "db_runtime_dir db_process_pid", _PRIVATE),
     ("taf", "cmake_path skip_client_builds", _OWN),
     ("taf", "warmup_threads", "a run warms up with its own threads"),
     (
@@ -102,11 +110,25 @@ _WITHOUT_EFFECT: tuple[tuple[str, str, str], ...] = (
     ("taf", "database_restore_image_dir restore_image_format", "images are benchkit's own"),
     ("taf", "db_ssl_ca db_ssl_cert db_ssl_key db_ssl_crl db_ssl_cipher", "there is no TLS"),
     ("sysbench_lua", "db_driver debug_sysbench use_bmk forced_shutdown", _OWN),
+    ("sysbench_lua", "self test_client_version source exe lua_scripts_dir connector", _OWN),
+    ("sysbench_lua", "thread_init_timeout error_log forced_shutdown_sec pre_test_done", _OWN),
+    ("sysbench_lua", "cmake_args debug_full_sysbench oltp_lua_script", _OWN),
+    ("sysbench_lua", "bmk_archive bmk_install bmk_exe bmk_libs bmk_lua_scripts_dir", _OWN),
+    ("sysbench_lua", "bmk_source bmk_prepare_threads bmk_by_sec_index bmk_reconnect", _OWN),
+    ("sysbench_lua", "bmk_update_range_size bmk_mysql_ssl bmk_check_character_set", _OWN),
+    ("sysbench_lua", "def_duration def_engine def_myisam_rows def_rows def_threads", _SAID),
     ("sysbench_lua", "intermediate_result", "there is a row for every second"),
     ("hammerdb_tprocc", "timeprofile agent agent_port raiseerror connect_pool db_type", _OWN),
     ("hammerdb_tprocc", "maria_prepared mysql_prepared maria_purge", _OWN),
     ("hammerdb_tprocc", "checksum_after_setup", "what is loaded is always summed"),
     ("hammerdb_tprocc", "async_client async_delay async_verbose", _OWN),
+    ("hammerdb_tprocc", "client_executable client_script_dir extra_args", _OWN),
+    ("hammerdb_tprocc", "test_client_version agent_started_by_ts show_out_put", _OWN),
+    ("hammerdb_tprocc", "log_to_temp total_iterations", _OWN),
+    ("hammerdb_tprocc", "default_rampup default_duration", _SAID),
+    ("hammerdb_tprocc", "pg_partition pg_storedprocs pg_vacuum pg_dritasnap", _OTHERS),
+    ("hammerdb_tprocc", "pg_oracompat pg_cituscompat mssqls_imdb mssqls_bucket", _OTHERS),
+    ("hammerdb_tprocc", "mssqls_durability mssqls_use_bcp mssqls_checkpoint", _OTHERS),
     *(
         ("hammerdb_tprocc", f"include_{form}_{what}", _STORED)
         for form in ("json", "html")
@@ -135,6 +157,11 @@ REFUSED = {
     "taf.db_plugin_dir": Refusal((), "set plugin_dir in the configuration"),
     "taf.environment_variables": Refusal((), "set them for benchkit itself"),
     "sysbench_lua.db_ps_mode": Refusal(("auto",), "statements are prepared"),
+    "sysbench_lua.create_table_options": Refusal((), "the workload says how tables are made"),
+    **{
+        f"sysbench_lua.{key}": Refusal(("0", "1"), "tables have no partitions")
+        for key in ("number_of_partitions", "number_of_partition", "bmk_partitions")
+    },
     "sysbench_lua.ignore_errors": Refusal((), "which errors are passed over is the workload's"),
     "hammerdb_tprocc.driver": Refusal(("timed",), "runs are timed"),
     "hammerdb_tprocc.async_scale": Refusal(_FALSE, "each thread waits for its own answers"),

@@ -81,6 +81,7 @@ _SETUP_MODES = {"once": "preserve", "per_test": "preserve", "per_iter": "reset"}
 """When TAF loads the tables, and the mode that does so here, where each test has its own."""
 
 _SWITCHES = {"true": True, "1": True, "false": False, "0": False}
+_WORDS = {"true": True, "on": True, "false": False, "off": False}
 
 
 def study_from_properties(
@@ -185,8 +186,10 @@ def _check(file: PropertiesFile) -> dict[str, str]:
     """Return the keys that are set, once none is wrong."""
     if file.problems:
         raise StudyError("; ".join(file.problems))
-    unknown = describe_unknown({each.key: each.line for each in file.lines})
     values = {key: value for key, value in file.values.items() if value}
+    if values.get("taf.test_suite", SUITE) not in _UNIT_S:
+        return values  # whose keys are not known either: see `_Keys`
+    unknown = describe_unknown({each.key: each.line for each in file.lines})
     refused = describe_refused(values)
     if unknown or refused:
         raise StudyError(f"{file.path}: " + "; ".join([*unknown, *refused]))
@@ -332,9 +335,7 @@ def _tprocc(keys: _Keys, test: str) -> Workload:
 def _options(keys: _Keys) -> dict[str, Any]:
     """Return the workload's options that a suite's keys set, with TAF's own defaults."""
     found = {
-        option: _SWITCHES.get(text, parse_value(text))
-        if text in ("true", "false")
-        else parse_value(text)
+        option: _WORDS.get(text.lower(), parse_value(text))
         for key, option in WORKLOAD_OPTIONS[keys.suite].items()
         if (text := keys.text(key)) is not None
     }

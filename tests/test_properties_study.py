@@ -48,6 +48,49 @@ def test_keys_of_sysbench_say_what_runs(study):
     assert made.servers[0].config == Config("BASE", {"x": "1"})
 
 
+DEFAULTS = {
+    "taf": """
+        db_runtime_dir=null db_process_pid=null backend_config=null java_bin=null jdbc_jar=null
+        backend_parser_jar=./x.jar results_iteration_allowed_duration_drift_pct=10
+    """,
+    "sysbench_lua": """
+        self=SYSBENCH-LUA test_client_version=1.1.0 source=x/ exe=x/sysbench lua_scripts_dir=x
+        connector=C-API def_duration=300 def_engine=INNODB def_rows=1000000 def_threads=8,16
+        number_of_partitions=null thread_init_timeout=0 create_table_options=null
+        oltp_skip_trx=off auto_inc=on oltp_lua_script=oltp_read_only.lua random_points_ranges=10
+        oltp_del_ins=1 error_log=null forced_shutdown_sec=0 pre_test_done=false
+        cmake_args=-DWITH_MYSQL=on debug_full_sysbench=false use_bmk=false bmk_exe=x
+        bmk_update_range_size=0 bmk_reconnect=null bmk_partitions=null number_of_partition=null
+    """,
+    "hammerdb_tprocc": """
+        client_executable=x/hammerdbcli extra_args= default_rampup=60 show_out_put=0
+        total_iterations=100000000 pg_partition=false mssqls_durability=SCHEMA_AND_DATA
+    """,
+}
+
+
+def test_defaults_of_the_framework_change_nothing(study):
+    given = "".join(
+        f"{prefix}.{each}\n" for prefix, text in DEFAULTS.items() for each in text.split()
+    )
+    with pytest.warns(StudyWarning, match=r"def_rows.* \(keys of taf say it\)"):
+        made = study(SYSBENCH.replace("OLTP_RO", "OLTP_RW,RANDOM-POINTS") + given)
+    assert made.grid.workloads == (
+        bk.workloads.oltp_read_write(),
+        bk.workloads.select_random_points(),
+    )
+
+
+def test_switches_of_sysbench_are_said_with_words_too(study):
+    made = study(SYSBENCH + "sysbench_lua.oltp_skip_trx=on\nsysbench_lua.auto_inc=OFF\n")
+    assert made.grid.workloads == (bk.workloads.oltp_read_only(skip_trx=True, auto_inc=False),)
+
+
+def test_suite_that_is_none_of_ours_is_told_before_its_keys(study):
+    with pytest.raises(StudyError, match=r":2: unknown test suite 'hammerdb-tproch'"):
+        study(SYSBENCH.replace("sysbench-lua", "hammerdb-tproch") + "hammerdb_tproch.scale=1\n")
+
+
 def test_no_warmup_unless_it_is_asked_for(study):
     assert study(SYSBENCH + "taf.warmup_duration=7\n").grid.timing.warmup_s == 0
 
