@@ -266,3 +266,24 @@ def test_warnings_between_metrics_take_none_of_them_away():
     told = taf_text.parse_text(lines(whole))
     assert [run.metrics for run in found.runs] == [run.metrics for run in told.runs]
     assert len(found.problems) >= 2
+
+
+def test_row_of_html_that_is_cut_ends_with_its_table():
+    page = taf_writer.html_report(taf_writer.small_report())
+    whole = values_of(taf_html.parse(lines(page)))
+    row = re.search(r"<tr><td>Iteration 3</td>.*", page)[0]
+    left = values_of(read_both(taf_html.parse, page.replace(row, row[:30]), "Iteration 3: not"))
+    assert left.items() <= whole.items()
+    assert {threads for _, threads, _ in left} == {4, 8}
+
+
+@pytest.mark.parametrize("stray", ["Iteration 2\t101.50\t111.50\t10.00"])
+def test_row_that_strayed_into_another_table_gives_no_iteration(stray):
+    whole = values_of(taf_report.parse(lines(REPORT)))
+    text = REPORT.replace("Iteration 2\t201.00", f"{stray}\nIteration 2\t201.00")
+    message = r"8 threads, .*: Iteration 2 is not between minimum and maximum"
+    found = taf_report.parse(lines(text), lenient=True)
+    assert any(re.search(message, problem.message) for problem in found.problems)
+    assert values_of(found).items() <= whole.items()
+    with pytest.raises(ImportFormatError):
+        taf_report.parse(lines(text))

@@ -1,5 +1,6 @@
 """One column of a comparison report, and the runs that it stands for."""
 
+import math
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -16,6 +17,7 @@ from benchkit.importers.taf_names import (
 
 _TAG = "Test Case Tag"
 MEAN_ONLY = "only the mean over the iterations is known"
+MEAN_ROUNDING = 0.0101  # of a mean and of the iterations it is of
 COPIES = "more of the same in the file: the copies were left out"
 
 
@@ -62,6 +64,21 @@ class Column:
     def values_at(self, threads: int) -> list[float]:
         """Return the iterations' values at a thread count."""
         return [value for value, _ in self.values.get(threads, {}).values()]
+
+    def drop_foreign(
+        self, threads: int, mean: float | None, low: float | None, high: float | None
+    ) -> list[int]:
+        """Drop iterations that the three agree upon to be of another table; return which."""
+        values = self.values_at(threads)
+        if not values or mean is None or low is None or high is None or not low <= mean <= high:
+            return []
+        if abs(math.fsum(values) / len(values) - mean) <= MEAN_ROUNDING:
+            return []
+        found = self.values[threads]
+        outside = [at for at, (value, _) in found.items() if not low <= value <= high]
+        for iteration in outside:
+            del found[iteration]
+        return outside
 
     @property
     def facts(self) -> Facts:

@@ -85,9 +85,9 @@ def _read(state: _Open, piece: str) -> Iterator[str]:
         state.silent = "" if ends else name
     elif name == "br":
         _add(state, "\f")
-    elif name == "tr":
+    elif name in ("tr", "table"):  # a row that is cut ends with its table
         yield state.take_row()
-        state.row = None if ends else []
+        state.row = [] if name == "tr" and not ends else None
     elif name in _CELLS + _HEADINGS and not ends:
         state.text = []
     elif name in _CELLS and state.row is not None:

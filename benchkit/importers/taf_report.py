@@ -415,12 +415,16 @@ def _read_iteration(report: _Report, block: _Block, last: int, row: Line, printe
 def _check(report: _Report, threads: int, printed: _Printed) -> None:
     """Compare the printed statistics with what the iterations give."""
     for index, column in enumerate(report.columns):
+        own = {label: cells[index] for label, (_, cells) in printed.items() if index < len(cells)}
+        bounds = (own.get(label) for label in ("Mean", "Min", "Max"))
+        for iteration in column.drop_foreign(threads, *bounds):
+            message = f"Iteration {iteration} is not between minimum and maximum: left out"
+            report.problem(printed["Min"][0], f"{threads} threads, {column.label}: {message}")
         spread = describe_iterations(column.values_at(threads))
         if not spread.n:
             continue
-        for label, (line, cells) in printed.items():
-            cell = cells[index] if index < len(cells) else None
-            name = _STATISTICS[label]
+        for label, cell in own.items():
+            line, name = printed[label][0], _STATISTICS[label]
             value = getattr(spread, name)
             if cell is not None and abs(cell - value) > _tolerance(name, spread):
                 report.problem(
