@@ -287,3 +287,26 @@ def test_row_that_strayed_into_another_table_gives_no_iteration(stray):
     assert values_of(found).items() <= whole.items()
     with pytest.raises(ImportFormatError):
         taf_report.parse(lines(text))
+
+
+def test_table_whose_heading_is_lost_is_none_of_the_one_before():
+    whole = values_of(taf_report.parse(lines(REPORT)))
+    text = REPORT.replace("Thread Count: 8\n", "")
+    found = values_of(read_both(taf_report.parse, text, "a second Mean: expected 'Thread Count"))
+    assert found.items() <= whole.items()
+    assert {threads for _, threads, _ in found} == {4}
+
+
+def test_number_that_is_cut_is_not_what_its_summary_tells():
+    series = taf_writer.one_series(total_queries=(800, ""))
+    for at in (2, 3):
+        series.iterations.append((4, at, {"TPS": (213.49 + at, "tps"), "total_queries": (900, "")}))
+    text = taf_writer.text_report(series)
+    row = re.findall(r"total_queries +900.*\n", text)[0]
+    found = read_both(
+        taf_text.parse_text, text.replace(row, row[:-3] + "\n", 1), "total_queries is"
+    )
+    assert values_of(found, "queries") == {
+        (found.runs[0].dataset, 4, 1): 800.0,
+        (found.runs[0].dataset, 4, 3): 900.0,
+    }

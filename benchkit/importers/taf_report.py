@@ -377,6 +377,9 @@ def _read_threads(report: _Report, block: _Block) -> None:
             iteration = _read_iteration(report, block, iteration, row, printed)
             continue
         label = next((x for x in _STATISTICS if row.text.startswith(x)), None)
+        if label in printed:
+            report.problem(row.number, f"a second {label}: expected 'Thread Count: ...' before it")
+            break
         if label:
             cells = _cells(report, block, row, label)
             if cells is None:

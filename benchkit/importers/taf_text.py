@@ -208,6 +208,7 @@ def _check(text: _Text) -> None:
     for summary in text.summaries:
         key = summary.series, str(summary.threads), summary.name
         spread = describe_iterations(values.get(key, []))
+        _drop_foreign(text, summary, spread.mean)
         given = (float(spread.n), spread.minimum, spread.maximum, spread.mean)
         for what, printed, value in zip(
             ("Count", "Min", "Max", "Avg"), summary.figures, given, strict=True
@@ -220,6 +221,24 @@ def _check(text: _Text) -> None:
                         f"{printed}, the iterations give {value:.2f}",
                     )
                 )
+
+
+def _drop_foreign(text: _Text, summary: _Summary, mean: float) -> None:
+    """Drop values that a summary's minimum, maximum and mean agree upon to be none of its own."""
+    _, low, high, told = summary.figures
+    if low is None or high is None or told is None or not low <= told <= high:
+        return
+    if abs(mean - told) <= _ROUNDING + 1e-9 * abs(told):
+        return
+    for entry in text.entries:
+        if (entry.series, str(entry.threads)) == (summary.series, str(summary.threads)):
+            entry.metrics[:] = [
+                metric
+                for metric in entry.metrics
+                if metric[0] != summary.name
+                or (value := finite(metric[1])) is None
+                or low - _ROUNDING <= value <= high + _ROUNDING
+            ]
 
 
 # Readme
