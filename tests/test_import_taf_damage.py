@@ -310,3 +310,19 @@ def test_number_that_is_cut_is_not_what_its_summary_tells():
         (found.runs[0].dataset, 4, 1): 800.0,
         (found.runs[0].dataset, 4, 3): 900.0,
     }
+
+
+def test_number_without_its_unit_is_cut():
+    series = taf_writer.one_series(iterations=2)
+    text = taf_writer.text_report(series)
+    row = re.search(r"latency_95th +6.5 ms", text)[0]
+    found = read_both(taf_text.parse_text, text.replace(row, row[:-5], 1), "lacks its unit, ms")
+    assert list(values_of(found, "latency_p95")) == [(found.runs[0].dataset, 4, 2)]
+
+
+@pytest.mark.parametrize("write_it", [taf_writer.tab_report, taf_writer.glued_report])
+def test_metric_that_lost_the_end_of_its_line_is_not_known(write_it):
+    text = write_it(taf_writer.small_report())
+    glued = re.sub(r"(Comparison: TPS)\n+", r"\1", text)
+    found = read_both(taf_report.parse, glued, "expected a metric, found 'TPSThreads")
+    assert not values_of(found)

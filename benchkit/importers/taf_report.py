@@ -223,7 +223,7 @@ def _check_headings(report: _Report) -> None:
     start = report.blocks[0].line
     if not report.metric:
         report.problem(start, "no line 'Comparison: <metric>': the metric is unknown")
-    elif is_cut(report.metric):
+    elif is_cut(report.metric) or any(c.label in report.metric for c in report.columns):
         report.problem(start, f"expected a metric, found {report.metric[:40]!r}")
         report.metric = ""
     sections = {block.value for block in report.blocks if block.kind == "info"}

@@ -193,6 +193,7 @@ def _is_metric(text: _Text, plain: str) -> bool:
 
 def _check(text: _Text) -> None:
     """Compare the summaries with what the iterations give."""
+    _drop_cut(text)
     values: dict[tuple[str, str, str], list[float]] = {}
     for entry in text.entries:
         for name, value, _, _ in entry.metrics:
@@ -221,6 +222,18 @@ def _check(text: _Text) -> None:
                         f"{printed}, the iterations give {value:.2f}",
                     )
                 )
+
+
+def _drop_cut(text: _Text) -> None:
+    """Drop metrics whose line ends in the number, where others of the name have a unit behind."""
+    units = {name: unit for entry in text.entries for name, _, unit, _ in entry.metrics if unit}
+    for entry in text.entries:
+        for metric in list(entry.metrics):
+            name, _, unit, kind = metric
+            if name in units and not unit and kind != "primary":
+                entry.metrics.remove(metric)
+                message = f"{name} lacks its unit, {units[name]}: its number may be cut"
+                text.problems.append(Problem(entry.line, message))
 
 
 def _drop_foreign(text: _Text, summary: _Summary, mean: float) -> None:
