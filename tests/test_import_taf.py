@@ -384,3 +384,14 @@ def test_report_of_chart_and_tables_has_test_and_host(sep):
         **{"Host": "b", "CPU": "C @ 2 GHz"},
         "CPU Count": "8",
     }
+
+
+@pytest.mark.parametrize(
+    "heading", ["Query Comparison Table", "Actual Query Times (per iteration)"]
+)
+def test_report_of_queries_says_what_to_import_instead(heading):
+    text = f"TPROCH\n{heading}\nQuery\tMariadb 11.8.3\nQ1\t1.2345\nSystem Info (per dataset)\n"
+    text += "Property\tMariadb 11.8.3\nHost\tx\n"
+    for lenient in (False, True):
+        with pytest.raises(ImportFormatError, match="TPROC-H's queries: import its raw results"):
+            taf_report.parse(lines(text), lenient=lenient)

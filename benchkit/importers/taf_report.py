@@ -35,6 +35,7 @@ _HEADINGS = (
     ("info", re.compile(r"(System|Database|Test) Info \(per dataset\)")),
     ("threads", re.compile(r"Thread Count: *(\d{1,7})")),
     ("host", re.compile(r"(Host) Details")),
+    ("queries", re.compile(r"(Query Comparison Table|Actual Query Times\b.*)")),
 )
 _SECTIONS = ("System", "Database", "Test")
 _CLUTTER = re.compile(r"^[#>*\s]+|[*\s]+$")
@@ -221,6 +222,8 @@ def _read_report(head: list[str], blocks: list[_Block], problems: list[Problem])
 def _check_headings(report: _Report) -> None:
     """Note a metric that is not known for certain, and information tables that are lost."""
     start = report.blocks[0].line
+    if any(block.kind == "queries" for block in report.blocks):
+        raise ImportFormatError("a report of TPROC-H's queries: import its raw results", start)
     if not report.metric:
         report.problem(start, "no line 'Comparison: <metric>': the metric is unknown")
     elif is_cut(report.metric) or any(c.label in report.metric for c in report.columns):
