@@ -24,8 +24,9 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "s": " ", '"': '"', "'":
 _DIRECTIVE = re.compile(r"!\s*(includedir|include)\s+(.*)", re.DOTALL)
 _VERSION = re.compile(r"(\d+)\.(\d+)")
 
+_EVERY_MARIADBS = ("mysqld", "server", "mariadb", "client-server")
 _SERVER_GROUPS = {
-    "MariaDB": ("mysqld", "server", "mariadb", "mariadbd", "client-server", "galera"),
+    "MariaDB": (*_EVERY_MARIADBS, "mariadbd", "galera"),  # since 10.4, where Galera is built in
     "MySQL": ("mysqld", "server"),
     "Percona Server": ("mysqld", "server"),
 }
@@ -109,13 +110,16 @@ class OptionFile:
 
     @property
     def option_lines(self) -> int:
-        """How many options stand in the groups of a MariaDB server of no certain version."""
-        return len(self.server_lines())
+        """How many options stand in [mysqld], [server], [mariadb] and [client-server].
+
+        Those are the groups that every MariaDB server reads, whatever its version and build.
+        """
+        return len(self._every_servers())
 
     @property
     def effective_options(self) -> int:
         """How many different options these are, however they are spelled."""
-        return len(self.values)
+        return len({normalise_option(line.name, line.value).name for line in self._every_servers()})
 
     @property
     def values(self) -> dict[str, Values]:
@@ -125,6 +129,9 @@ class OptionFile:
         ``x`` with the value OFF or ON. A name in any other spelling finds the same option.
         """
         return _ByPlainName(_plain(name, value) for name, value in self.server_options().items())
+
+    def _every_servers(self) -> list[OptionLine]:
+        return [line for line in self.lines if line.group in _EVERY_MARIADBS]
 
     def server_lines(
         self, product: str = "MariaDB", version: str | None = None

@@ -108,6 +108,16 @@ def test_groups_of_a_version_are_read_by_that_version_only(tmp_path):
     assert read.groups[0] == "client"
 
 
+def test_counts_are_of_the_groups_that_every_mariadb_reads():
+    text = (
+        "[mysqld]\na-b=1\n[server]\nloose_a_b=2\n[mariadb]\nc\n[client-server]\nport=1\n"
+        "[mariadbd]\nd=1\n[galera]\ne=1\n[mysqld-9.7]\nf=1\n"
+    )
+    file = parse_option_text(text, Path("x.cnf"))
+    assert (file.option_lines, file.effective_options) == (4, 3)
+    assert len(file.values) == 5
+
+
 @pytest.mark.parametrize(("product", "version"), [("Oracle", None), ("MySQL", "new")])
 def test_product_or_version_that_is_none_is_an_error(product, version):
     with pytest.raises(ConfigError, match="is no product|is not a version"):
