@@ -157,7 +157,7 @@ def parse_properties(text: str, path: Path) -> PropertiesFile:
             continue
         read = _read(line)
         if read:
-            found.append(Property(read[0], None if read[1] == NULL else read[1], number))
+            found.append(Property(read[0], None if read[1].lower() == NULL else read[1], number))
         else:
             problems.append(f"{path}:{number}: {line!r:.60} is no key=value")
     if problems or found:
@@ -230,8 +230,9 @@ def format_properties(
 
 def value_text(value: object) -> str:
     """Return an option of a workload as a property: `parse_value` takes it back."""
-    is_plain = isinstance(value, str) and value and value != NULL and parse_value(value) == value
-    return str(value) if is_plain else json.dumps(value)
+    if isinstance(value, str) and value and value.lower() != NULL and parse_value(value) == value:
+        return value
+    return json.dumps(value)
 
 
 def parse_value(text: str) -> str | int | float | bool:

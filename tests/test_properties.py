@@ -21,7 +21,7 @@ HERE = Path("x.properties")
 
 def test_lines_are_keys_and_values_and_comments_are_none():
     file = parse_properties(
-        '# taf.pass=no\n\ntaf.threads = 1,2 \n  taf.comments="a = b" \n#x\ntaf.x=\ntaf.n=null \n',
+        '# taf.pass=no\n\ntaf.threads = 1,2 \n  taf.comments="a = b" \n#x\ntaf.x=\ntaf.n=Null \n',
         HERE,
     )
     assert file.values == {
