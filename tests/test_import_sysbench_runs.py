@@ -54,6 +54,20 @@ def test_command_of_a_loop_is_that_of_all_its_runs():
     assert [run.workload for run in runs] == ["sysbench/1.0:oltp_insert"] * 2
 
 
+@pytest.mark.parametrize("prompt", ["[me@db ~]$ ", "[root@db ~]#", "$", "db% ", "mine>"])
+def test_command_behind_a_prompt_is_that_of_one_run(prompt):
+    command = f"{prompt}sysbench --test=cpu --threads=1 run\n"
+    logs = [write_log(make_log(seed)) for seed in range(2)]
+    runs = read(command + f"\n{'some words' * 3}\n".join(logs)).runs
+    assert [run.workload for run in runs] == ["sysbench/1.0:cpu", "sysbench/1.0:unknown"]
+
+
+def test_quotes_around_a_value_are_not_part_of_it():
+    command = "$ sysbench oltp_insert --tables='16' --table-size=\"1000\" --threads='4' run\n"
+    run = read_one(command + "\n".join(sql_1x(make_log(1)) + ["x"]), lenient=True)
+    assert (run.label, run.threads) == ("oltp_insert table_size=1000 tables=16", 4)
+
+
 def test_names_come_from_the_file_as_a_last_resort():
     text = "\n".join(sql_1x(make_log(1)) + ["", "General statistics:", "x"])
     run = read(text, "results/oltp_read_only_16threads.log", lenient=True).runs[0]

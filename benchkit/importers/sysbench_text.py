@@ -44,7 +44,8 @@ _BANNER = re.compile(
     r"(?::\s{0,8}multi-threaded|\s{0,8}\(using\s(?:(?:bundled|system)\s)?([^)]{0,80})|\s{0,8}:?$)"
 )
 _BANNER_BEGIN = re.compile(r"sysbench\s{0,4}(?:\d{1,3}\.\d[\w.+-]{0,60}[: (][\w :(.-]{0,80})?")
-_COMMAND = re.compile(r"(?:^|[\s/\"'`(])sysbench(?:-[\d.]{1,12})?\s{1,8}(\S.{0,8000})")
+_COMMAND = re.compile(r"(?:^|[\s/\"'`(#$%>])sysbench(?:-[\d.]{1,12})?\s{1,8}(\S.{0,8000})")
+_VARIABLE = re.compile(r"\$[\w{(]")
 _SECRET = re.compile(r"(--[\w-]{0,40}(?:password|secret)[\w-]{0,20}[= ])(?:'[^']*'|\"[^\"]*\"|\S+)")
 _FILE_HEAD = re.compile(r"==> (.{1,400}) <==\s*$")
 
@@ -251,10 +252,11 @@ def find_command(text: str) -> Command | None:
             continue
         if word in VERBS and (script or options):
             name = _script_name(options.get("test", script))
-            return Command(word, name, options, _hide_secrets(text.strip()), "$" in text)
+            loops = bool(_VARIABLE.search(match[1]))  # and not the prompt's
+            return Command(word, name, options, _hide_secrets(text.strip()), loops)
         if word.startswith("-"):
             key, _, value = word.lstrip("-").partition("=")
-            options[key.replace("-", "_")] = value
+            options[key.replace("-", "_")] = value.strip("\"'")
         elif _is_script(word) and not script:
             script = word
         elif word and not options:
