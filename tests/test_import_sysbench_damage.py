@@ -1,4 +1,4 @@
-"""sysbench logs that were wrapped, cut, or damaged in any other way; and of any size."""
+"""sysbench logs that were cut, or damaged in any other way; and of any size."""
 
 import json
 import random
@@ -15,85 +15,8 @@ from sysbench_writer import Log, body_1x, head_1x, make_log, write_log, write_te
 
 from benchkit.errors import BenchkitError
 from benchkit.importers.model import ImportFormatError
-from benchkit.importers.source import Line, read_lines
+from benchkit.importers.source import Line
 from benchkit.importers.sysbench import parse
-
-
-def prefixed(prefix):
-    return lambda text: "\n".join(prefix + line for line in text.split("\n"))
-
-
-WRAPPED = {
-    "docker": prefixed("sysbench_1  | "),
-    "level": prefixed("[INFO] "),
-    "level and colon": prefixed("INFO: "),
-    "logger": prefixed("2024-03-01 10:00:59,123 INFO  [main] bench.run: "),
-    "pod and container": prefixed("sysbench-abc12 main "),
-    "runner": prefixed("\x1b[0KRUN 7 | "),
-    "kubectl": prefixed("[pod/sysbench-0/main] "),
-    "iso time": prefixed("2024-03-01T10:00:59.123456789Z "),
-    "time in brackets": prefixed("[2024-03-01 10:00:59] "),
-    "ts": prefixed("Mar 01 10:00:59 "),
-    "time and tab": prefixed("2024-03-01 10:00:59,123\t"),
-    "elapsed time": prefixed("00:00:59 "),
-    "epoch": prefixed("1700000000.123456 "),
-    "journal": prefixed("Mar 01 10:00:59 host1 sysbench[123]: "),
-    "grep": prefixed("logs/run.log:"),
-    "cat -n": prefixed("    12\t"),
-    "quote": prefixed("> "),
-    "indented": prefixed("        "),
-    "markdown": lambda text: f"# Results\n\nWe use sysbench:\n```console\n{text}\n```\ntotal: 5\n",
-    "html": lambda text: "<pre>" + text.replace("\n", "<br>\n") + "</pre>",
-    "json": lambda text: json.dumps({"stdout": text}),
-    "json lines": lambda text: json.dumps({"stdout_lines": text.split("\n")}, indent=2),
-    "one blank": lambda text: re.sub(" +", " ", text),
-    "no blank after colons": lambda text: re.sub(r": +", ":", text),
-    "no indent": lambda text: re.sub(r"\n +", "\n", text),
-    "no blank lines": lambda text: re.sub(r"\n+", "\n", text),
-    "more blank lines": lambda text: text.replace("\n", "\n\n"),
-    "no line breaks": lambda text: text.replace("\n", ""),
-    "wide colons": lambda text: text.replace(":", "\uff1a"),
-    "decimal comma": lambda text: re.sub(
-        r"(?<=\d)\.(?=(?:\d\d){1,2}(?![\d.]))", ",", text.partition("\n")[2]
-    ),
-    "thousands": lambda text: re.sub(
-        r"(: +)(\d{4,})(?=\s)", lambda match: f"{match[1]}{int(match[2]):,}", text
-    ),
-    "hard spaces": lambda text: text.replace("  ", "\xa0\xa0"),
-}
-
-
-@pytest.mark.parametrize("wrap", WRAPPED.values(), ids=WRAPPED)
-@pytest.mark.parametrize("version", VERSIONS)
-def test_wrapped_logs_are_the_same(version, wrap):
-    text = write_log(make_log(5, version))
-    plain, wrapped = read_one(text), read_one(wrap(text))
-    assert wrapped.metrics == plain.metrics
-    assert wrapped.threads == plain.threads
-    assert wrapped.workload in (plain.workload, "sysbench/unknown:unknown", "sysbench/unknown:oltp")
-    assert list(wrapped.series) == list(plain.series)
-
-
-ENCODED = {
-    "crlf": lambda text: text.replace("\n", "\r\n").encode(),
-    "cr": lambda text: text.replace("\n", "\r").encode(),
-    "mark": lambda text: b"\xef\xbb\xbf" + text.encode(),
-    "utf-16": lambda text: text.encode("utf-16"),
-    "utf-16 without mark": lambda text: text.encode("utf-16-le"),
-    "colours": lambda text: re.sub(r"(\d+)", "\x1b[1;32m\\1\x1b[0m", text).encode(),
-}
-
-
-@pytest.mark.parametrize("encode", ENCODED.values(), ids=ENCODED)
-def test_encoded_logs_are_the_same(encode, tmp_path):
-    text = write_log(make_log(5))
-    path = tmp_path / "run.log"
-    path.write_bytes(encode(text))
-    (run,) = parse(read_lines(path), lenient=False, name=path.name).runs
-    assert run.metrics == read_one(text).metrics
-
-
-# Damaged
 
 
 def test_underflowed_counters_are_kept_and_flagged():

@@ -58,7 +58,8 @@ SIGNS = {
             r"|(?:SQL|OLTP test|General) statistics:"
         ),
         re.compile(
-            r"sysbench \d\.\d[\w.-]*(?::\s+multi-threaded| \(using)|\bsysbench\b.{1,2000}\brun\b"
+            r"sysbench v?\d\.\d[\w.-]*(?:\s?:\s+multi-?threaded| \(using)"
+            r"|\bsysbench\b.{1,2000}\brun\b"
             r"|\[\s{0,5}\d{1,8}s ?\] (?:thds|threads):|(?:SQL|OLTP test|General) statistics:"
             r"|Running the test with following options:|Test execution summary:|Threads fairness:"
             r"|total number of events:|\d ?(?:th )?percentile:|\((?:avg/stddev|ops/sec)\):"

@@ -53,7 +53,7 @@ _SETTING_WORDS = re.compile(
     "|scope|drivers|Doing|Extra|Latency|value|FATAL|ALERT"
 )
 _MARKS = (
-    (re.compile(r"sysbench \d\.\d[\w.-]*(?::\s+multi-threaded| \(using)"), 1.0),
+    (re.compile(r"sysbench v?\d\.\d[\w.-]*(?:\s?:\s+multi-?threaded| \(using)"), 1.0),
     (re.compile(r"\[\s*\d+s ?\] (?:thds|threads): ?\d+,? (?:tps|eps): ?\d"), 0.95),
     (re.compile(r"(?:OLTP test|SQL) statistics ?:|Test execution summary ?:"), 0.9),
     (re.compile(r"Running the test with following options:|Threads fairness:"), 0.9),

@@ -8,6 +8,7 @@ repetition in the patterns is bounded, so that no line costs more than its lengt
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from html import unescape
 
 UNKNOWN = "unknown"
 
@@ -18,14 +19,14 @@ _DAY = r"(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),?\s+)?"
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 _STAMP = re.compile(
     rf"[\[(]?(?:\d{{4}}[-/]\d{{2}}[-/]\d{{2}}[T_ ]{_TIME}"
-    rf"|{_DAY}{_MONTH}\s{{1,2}}\d{{1,2}}\s{_TIME}(?:\s\d{{4}})?"
+    rf"|{_DAY}{_MONTH}\s{{1,2}}\d{{1,2}}\s{_TIME}(?:\s\d{{4}}(?![\d.]))?"
     r"(?:\s[\w.-]{1,64}\s[\w./-]{1,64}\[\d{1,9}\]:)?"
     rf"|{_TIME}|\d{{10}}(?:\.\d{{1,9}})?(?=[\s:]))[\])]?[\s,:|]{{0,20}}"
 )
 _STREAM = re.compile(r"([A-Za-z][\w./-]{0,80})\s{0,40}\|(?:\s|$)|\[pod/([\w./-]{1,200})\]\s")
 _GREP = re.compile(
     r"((?:[\w.@+=~-]{0,80}/){0,20}[\w.@+=,-]{1,120}\.(?:log|txt|out|res|dat|result|results))"
-    r"[:-](?:\d{1,9}[:-])?(?=[\s\[A-Za-z])"
+    r"[:-](?:\d{1,9}[:-])?(?=[\s\[A-Za-z]|\d[\d.]{0,12}(?:[KMGT]i?B)?\s)"
 )
 _JOB_STEP = re.compile(rf"[^\t]{{1,100}}\t[^\t]{{1,100}}\t(?=\d{{4}}-\d{{2}}-\d{{2}}T{_TIME} )")
 """What `gh run view --log` puts in front: a job, its step, and the time."""
@@ -34,6 +35,7 @@ _NUMBERED = re.compile(r"\s{0,8}\d{1,9}(?:[:-](?=[\s\[])|\t)")
 _QUOTED = re.compile(r"\s{0,40}(?:>|\"|'|//|#(?=\s)|[*+|-](?=\s))\s?")
 _DRESSINGS = (_STAMP, _NUMBERED, _QUOTED, _JOB_STEP)
 _TAG = re.compile(r"</?(?:pre|code|p|br|span|div|td|tr|b)\b[^<>]{0,200}>")
+_MARK = re.compile(r"\{(?:noformat|code)\b[^{}]{0,80}\}")
 _ODD_GROUPS = re.compile("(?<=\\d)[\xa0\u2009\u202f](?=\\d{3}(?!\\d))")
 """Thousands, in languages that separate them by a thin or fixed space."""
 
@@ -41,7 +43,8 @@ _ODD = str.maketrans({"\ufeff": None, "\u200b": None, "\uff1a": ":", "\xa0": " "
 
 _BANNER = re.compile(
     r"sysbench\s{1,4}v?(\d{1,3}\.\d{1,3}[\w.+-]{0,60}?)"
-    r"(?::\s{0,8}multi-threaded|\s{0,8}\(using\s(?:(?:bundled|system)\s)?([^)]{0,80})|\s{0,8}:?$)"
+    r"(?:\s?:\s{0,8}multi-?threaded"
+    r"|\s{0,8}\(using\s(?:(?:bundled|system)\s)?([^)]{0,80})|\s{0,8}:?$)"
 )
 _BANNER_BEGIN = re.compile(r"sysbench\s{0,4}(?:\d{1,3}\.\d[\w.+-]{0,60}[: (][\w :(.-]{0,80})?")
 _COMMAND = re.compile(r"(?:^|[\s/\"'`(#$%>])sysbench(?:-[\d.]{1,12})?\s{1,8}(\S.{0,8000})")
@@ -50,7 +53,7 @@ _SECRET = re.compile(r"(--[\w-]{0,40}(?:password|secret)[\w-]{0,20}[= ])(?:'[^']
 _FILE_HEAD = re.compile(r"==> (.{1,400}) <==\s*$")
 
 _LINE_BEGINS = re.compile(
-    r"sysbench \d{1,3}\.\d[\w.-]*(?::\s+multi-threaded| \(using)"
+    r"sysbench v?\d{1,3}\.\d[\w.-]*(?:\s?:\s+multi-?threaded| \(using)"
     r"|(?:SQL|OLTP test|General) statistics:"
     r"|Latency \([mun]?s\):|Threads fairness:|Test execution summary:|Threads started!"
     r"|Running the test with following"
@@ -160,12 +163,11 @@ class Banner:
 
 def undress(text: str) -> Dressed:
     """Take off what docker, grep, `ts`, `cat -n`, HTML and quoting put in front of a line."""
-    if text.startswith("[ ") and text.isascii():
+    if text.startswith("[ ") and text.isascii() and "``" not in text:
         return Dressed(text.rstrip(" \t\"',`"))
+    text = _without_markup(text)
     if not text.isascii():
         text = _ODD_GROUPS.sub("", text).translate(_ODD)
-    if "<" in text:
-        text = _TAG.sub(" ", text)
     stream = file = ""
     for _ in range(5):
         if match := _STREAM.match(text):
@@ -180,12 +182,23 @@ def undress(text: str) -> Dressed:
     return Dressed(text.rstrip(" \t\"',`"), stream, file)
 
 
+def _without_markup(text: str) -> str:
+    """Take out what pages and tickets put between words; code in a page may be in many pieces."""
+    if "``" in text:
+        text = text.replace("`", "")
+    if "<" in text:
+        text = _TAG.sub(" ", text)
+    if "{" in text:
+        text = _MARK.sub(" ", text)
+    return unescape(text) if "&" in text else text
+
+
 def find_banner(text: str) -> Banner | None:
     """Return what a line such as ``sysbench 1.0.20 (using bundled LuaJIT 2.1.0)`` says."""
     match = _BANNER.search(text)
     if not match:
         return None
-    starts = "multi-threaded" in match[0] or match[2] is not None
+    starts = "threaded" in match[0] or match[2] is not None
     return Banner(match[1].rstrip("."), (match[2] or "").strip(), starts)
 
 

@@ -1,0 +1,125 @@
+"""sysbench logs that came through loggers, terminals, mail and web pages."""
+
+import json
+import re
+
+import pytest
+from sysbench_reading import VERSIONS, read_one
+from sysbench_writer import make_log, write_log, write_test
+
+from benchkit.importers.source import read_lines
+from benchkit.importers.sysbench import parse
+
+
+def prefixed(prefix):
+    return lambda text: "\n".join(prefix + line for line in text.split("\n"))
+
+
+WRAPPED = {
+    "docker": prefixed("sysbench_1  | "),
+    "level": prefixed("[INFO] "),
+    "level and colon": prefixed("INFO: "),
+    "logger": prefixed("2024-03-01 10:00:59,123 INFO  [main] bench.run: "),
+    "pod and container": prefixed("sysbench-abc12 main "),
+    "runner": prefixed("\x1b[0KRUN 7 | "),
+    "kubectl": prefixed("[pod/sysbench-0/main] "),
+    "iso time": prefixed("2024-03-01T10:00:59.123456789Z "),
+    "time in brackets": prefixed("[2024-03-01 10:00:59] "),
+    "ts": prefixed("Mar 01 10:00:59 "),
+    "time and tab": prefixed("2024-03-01 10:00:59,123\t"),
+    "elapsed time": prefixed("00:00:59 "),
+    "epoch": prefixed("1700000000.123456 "),
+    "journal": prefixed("Mar 01 10:00:59 host1 sysbench[123]: "),
+    "grep": prefixed("logs/run.log:"),
+    "cat -n": prefixed("    12\t"),
+    "quote": prefixed("> "),
+    "indented": prefixed("        "),
+    "markdown": lambda text: f"# Results\n\nWe use sysbench:\n```console\n{text}\n```\ntotal: 5\n",
+    "html": lambda text: "<pre>" + text.replace("\n", "<br>\n") + "</pre>",
+    "json": lambda text: json.dumps({"stdout": text}),
+    "json lines": lambda text: json.dumps({"stdout_lines": text.split("\n")}, indent=2),
+    "one blank": lambda text: re.sub(" +", " ", text),
+    "no blank after colons": lambda text: re.sub(r": +", ":", text),
+    "no indent": lambda text: re.sub(r"\n +", "\n", text),
+    "no blank lines": lambda text: re.sub(r"\n+", "\n", text),
+    "more blank lines": lambda text: text.replace("\n", "\n\n"),
+    "no line breaks": lambda text: text.replace("\n", ""),
+    "wide colons": lambda text: text.replace(":", "\uff1a"),
+    "decimal comma": lambda text: re.sub(
+        r"(?<=\d)\.(?=(?:\d\d){1,2}(?![\d.]))", ",", text.partition("\n")[2]
+    ),
+    "thousands": lambda text: re.sub(
+        r"(: +)(\d{4,})(?=\s)", lambda match: f"{match[1]}{int(match[2]):,}", text
+    ),
+    "hard spaces": lambda text: text.replace("  ", "\xa0\xa0"),
+    "entities": lambda text: text.replace(" ", "&nbsp;"),
+    "code in a page": lambda text: re.sub(r"(?<=[\w:.])(?=[/ :.])", "``", text),
+    "code in a page, as one line": lambda text: "`" + text.replace("\n", "``") + "`",
+    "ticket": lambda text: "{noformat}" + text + "{noformat}",
+    "ticket with code": lambda text: "{code:title=run.log|borderStyle=solid}" + text + "{code}",
+    "banner as in books": lambda text: text.replace(": ", " : ").replace("multi-t", "multit"),
+}
+
+
+@pytest.mark.parametrize("wrap", WRAPPED.values(), ids=WRAPPED)
+@pytest.mark.parametrize("version", VERSIONS)
+def test_wrapped_logs_are_the_same(version, wrap):
+    text = write_log(make_log(5, version))
+    plain, wrapped = read_one(text), read_one(wrap(text))
+    assert wrapped.metrics == plain.metrics
+    assert wrapped.threads == plain.threads
+    assert wrapped.workload in (plain.workload, "sysbench/unknown:unknown", "sysbench/unknown:oltp")
+    assert list(wrapped.series) == list(plain.series)
+
+
+ENCODED = {
+    "crlf": lambda text: text.replace("\n", "\r\n").encode(),
+    "cr": lambda text: text.replace("\n", "\r").encode(),
+    "mark": lambda text: b"\xef\xbb\xbf" + text.encode(),
+    "utf-16": lambda text: text.encode("utf-16"),
+    "utf-16 without mark": lambda text: text.encode("utf-16-le"),
+    "colours": lambda text: re.sub(r"(\d+)", "\x1b[1;32m\\1\x1b[0m", text).encode(),
+}
+
+
+@pytest.mark.parametrize("encode", ENCODED.values(), ids=ENCODED)
+def test_encoded_logs_are_the_same(encode, tmp_path):
+    text = write_log(make_log(5))
+    path = tmp_path / "run.log"
+    path.write_bytes(encode(text))
+    (run,) = parse(read_lines(path), lenient=False, name=path.name).runs
+    assert run.metrics == read_one(text).metrics
+
+
+@pytest.mark.parametrize("version", ["0.4.12", "0.4.8"])
+@pytest.mark.parametrize("words", [":  multi-threaded", ": multithreaded", " : multi-threaded"])
+def test_version_is_known_however_its_line_is_typed(version, words):
+    text = write_log(make_log(2, "0.4.12"))
+    text = text.replace("0.4.12:  multi-threaded", f"v{version}{words}")
+    assert read_one(text).extra["version"] == version
+
+
+MEMORY = (
+    "Total operations: 2048 ( 1045.11 per second)",
+    "",
+    "2048.00 MiB transferred (1045.11 MiB/sec)",
+)
+FILES = ("128 files, 24MiB each", "3GiB total file size", "Block size 16KiB")
+
+
+@pytest.mark.parametrize("how", ["grep", "ts", "cat -n", "quote", "entities", "docker"])
+def test_sizes_of_files_are_the_same(how):
+    text = write_test(make_log(3, rows=()), *FILES)
+    extra = read_one(WRAPPED[how](text)).extra
+    assert [extra[n] for n in ("files", "total_file_size", "block_size")] == [
+        "128 files, 24MiB",
+        "3GiB",
+        "16KiB",
+    ]
+
+
+@pytest.mark.parametrize("prefix", ["run.log-", "a/run.log-12-", "run.log:12:", "Mar 01 10:00:59 "])
+def test_number_behind_a_prefix_is_read_whole(prefix):
+    text = write_test(make_log(3, rows=()), *MEMORY)
+    run = read_one(prefixed(prefix)(text), lenient=True)
+    assert run.extra["transferred_mib"] == 2048
