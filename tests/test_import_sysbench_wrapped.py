@@ -104,7 +104,30 @@ MEMORY = (
     "",
     "2048.00 MiB transferred (1045.11 MiB/sec)",
 )
+VOLUME = (
+    "Operations performed:  2996 Read, 2004 Write, 10 Other = 5010 Total",
+    "Read 46.812Mb  Written 31.312Mb  Total transferred 78.125Mb  (13.871Mb/sec)",
+    "  887.75 Requests/sec executed",
+)
+IOPS = (
+    "Throughput:",
+    "         read:  IOPS=9159.58 89.45 MiB/s (93.79 MB/s)",
+    "         write: IOPS=6109.47 59.66 MiB/s (62.56 MB/s)",
+    "         fsync: IOPS=163.45",
+)
 FILES = ("128 files, 24MiB each", "3GiB total file size", "Block size 16KiB")
+
+
+@pytest.mark.parametrize("wrap", WRAPPED.values(), ids=WRAPPED)
+@pytest.mark.parametrize("lines", [MEMORY, VOLUME, IOPS], ids=["memory", "volume", "rates"])
+def test_lines_without_labels_are_the_same(lines, wrap):
+    text = write_test(make_log(3, rows=()), *lines)
+    plain, wrapped = read_one(text), read_one(wrap(text))
+    assert wrapped.metrics == plain.metrics
+    assert wrapped.duration_s == plain.duration_s
+    names = [name for name in plain.extra if name.startswith(("file_", "fsync", "trans", "read"))]
+    assert names
+    assert {n: wrapped.extra.get(n) for n in names} == {n: plain.extra[n] for n in names}
 
 
 @pytest.mark.parametrize("how", ["grep", "ts", "cat -n", "quote", "entities", "docker"])

@@ -26,7 +26,14 @@ from benchkit.importers.sysbench_text import (
     split_at_banners,
     undress,
 )
-from benchkit.importers.sysbench_totals import Item, Kind, find_items, is_cut_label, is_fragment
+from benchkit.importers.sysbench_totals import (
+    Item,
+    Kind,
+    find_items,
+    is_cut_label,
+    is_fragment,
+    split_special,
+)
 
 FORMAT = "sysbench log"
 
@@ -335,11 +342,17 @@ class _Reader:
         if draft and draft.totals.section == "histogram" and _BUCKET_BEGIN.match(text):
             self._book.report(Problem(line, "the line of the histogram breaks off, or is damaged"))
             return
+        section = draft.totals.section if draft else ""
+        for part in split_special(text):
+            self._read_items(part, line)
+        if section and ":" not in text and draft and not draft.totals.done and is_cut_label(text):
+            self._book.report(Problem(line, f"the line {text.strip()!r} breaks off"))
+
+    def _read_items(self, text: str, line: int) -> None:
+        draft = self._draft
         section, unit = (draft.totals.section, draft.totals.unit) if draft else ("", "ms")
         for item in find_items(text, section, unit):
             self._read_item(item, line)
-        if section and ":" not in text and draft and not draft.totals.done and is_cut_label(text):
-            self._book.report(Problem(line, f"the line {text.strip()!r} breaks off"))
 
     def _read_item(self, item: Item, line: int) -> None:
         draft = self._draft

@@ -157,7 +157,8 @@ _RATE = re.compile(
 _UNIT = re.compile(r"(?:([mun]?s)(?!um)|\s([mun]?s)(?![a-z]))")
 _PAIR = re.compile(rf"\s{{0,80}}({_NUMBER})\s?/\s?({_NUMBER})", re.IGNORECASE)
 _IOPS = re.compile(
-    rf"(read|write|fsync):\s{{0,8}}IOPS=({_NUMBER})(?:\s{{1,8}}({_NUMBER})\s?MiB/s)?", re.IGNORECASE
+    rf"(read|write|fsync)\s?:\s{{0,8}}IOPS=({_NUMBER})(?:\s{{1,8}}({_NUMBER})\s?MiB/s)?",
+    re.IGNORECASE,
 )
 _IOPS_NAMES = {
     "read": ("file_reads_per_s", "read_mib_per_s"),
@@ -179,7 +180,7 @@ _TRANSFERRED = re.compile(
     rf"({_NUMBER})\s?(Mi?B) transferred \(({_NUMBER}) ?Mi?B/sec\)", re.IGNORECASE
 )
 _OLD_FILEIO = re.compile(
-    r"Operations performed:\s{0,8}(\d{1,20}) Reads?, (\d{1,20}) Writes?, (\d{1,20}) Other",
+    r"Operations performed\s?:\s{0,8}(\d{1,20}) Reads?, (\d{1,20}) Writes?, (\d{1,20}) Other",
     re.IGNORECASE,
 )
 _OLD_VOLUME = re.compile(
@@ -188,6 +189,8 @@ _OLD_VOLUME = re.compile(
     re.IGNORECASE,
 )
 _REQUESTS = re.compile(rf"({_NUMBER})\s{{1,4}}Requests/sec executed", re.IGNORECASE)
+_SPECIAL = (_IOPS, _TRANSFERRED, _OLD_FILEIO, _OLD_VOLUME, _REQUESTS)
+_SPECIAL_WORDS = re.compile("IOPS=|transferred|Requests/sec|Operations performed", re.IGNORECASE)
 _WHOLE_TO_THE_END = re.compile(rf"^[^{DAMAGE}]*(?:[a-z)]|\.\d\d){DAMAGE}$")
 _FILE_COUNTS = ("file_reads", "file_writes", "file_others")
 _VOLUMES = ("read_mib", "written_mib", "transferred_mib", "transferred_mib_per_s")
@@ -228,6 +231,24 @@ def find_items(text: str, section: str, unit: str) -> Iterator[Item]:
         if section == "sql" and label.second not in ("", *item.values) and not text.strip(DAMAGE):
             item = Item(label, cut=True)  # the rate is always printed, so the count is cut as well
         yield item
+
+
+def split_special(text: str) -> list[str]:
+    """Return the parts of a line in which others stand before or behind one that has no label.
+
+    Usually that is the line; but line breaks may be lost.
+    """
+    if not _SPECIAL_WORDS.search(text):
+        return [text]
+    found = (match.span() for each in _SPECIAL for match in each.finditer(text))
+    parts = []
+    end = 0
+    for start, stop in sorted(found):
+        parts += [text[end:start], text[start:stop]]
+        end = max(end, stop)
+    parts.append(text[end:])
+    is_one = len(parts) <= 3 and not any(":" in part for part in parts[::2])
+    return [text] if is_one else [part for part in parts if part]
 
 
 def is_fragment(text: str) -> bool:
