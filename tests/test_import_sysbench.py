@@ -17,6 +17,7 @@ from sysbench_reading import (
 )
 from sysbench_writer import (
     Row,
+    body_1x,
     head_1x,
     histogram_lines,
     latency_1x,
@@ -103,6 +104,22 @@ def test_counts_of_a_row_give_its_rates(seed):
         assert row["elapsed_s"] == pytest.approx(10, rel=0.05)
         assert row["committed"] / row["elapsed_s"] == pytest.approx(row["tps"], abs=0.051)
         assert row["statements"] / row["elapsed_s"] == pytest.approx(row["qps"], abs=0.051)
+
+
+@pytest.mark.parametrize("place", range(1, 24))
+def test_row_inside_of_a_checkpoint_does_not_end_it(place):
+    """Two threads of sysbench write: one the rows, one the checkpoints."""
+    log = make_log(3, checkpoints=(make_log(2, checkpoint_s=60),))
+    lines = write_log(log).split("\n")
+    begin = next(i for i, line in enumerate(lines) if "Checkpoint" in line)
+    row = body_1x(make_log(1, rows=(Row(61, 10.0, 140.0, 0.0, 20.0, 5.0),)))
+    lines[begin + place : begin + place] = row
+    run = read_one("\n".join(lines))
+    assert run.metrics == read_one(write_log(log)).metrics
+    (point,) = run.extra["checkpoints"]
+    assert point["transactions"] == log.checkpoints[0].transactions
+    assert point["execution_s"] == log.checkpoints[0].fairness[2]
+    assert run.series[-1]["time_s"] == 61
 
 
 def test_rows_after_a_gap_are_as_long_as_the_others():

@@ -321,7 +321,7 @@ class _Reader:
         if isinstance(row, Checkpoint):
             draft.begin_checkpoint(row.time_s)
             return
-        draft.end_checkpoint()
+        draft.pass_row(row.time_s)
         if not row.whole:
             self._book.report(Problem(line, "the interval row breaks off, or has a damaged number"))
         if row.values.get("threads") == 0 and "latency" in row.values:

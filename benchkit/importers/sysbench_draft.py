@@ -215,6 +215,12 @@ class Draft:
         """Let what follows be the totals of the run."""
         self.totals = self.final
 
+    def pass_row(self, time_s: float) -> None:
+        """Let a row end a checkpoint's totals; one of the same second may stand inside of them."""
+        since = self.totals.checkpoint_s
+        if since is None or self.totals.done or time_s > since + 1:
+            self.end_checkpoint()
+
     def accepts(self, item: Item) -> bool:
         """Whether the item belongs to this run; a checkpoint's totals may end here."""
         if self.totals.accepts(item):
