@@ -239,7 +239,7 @@ def _extra(draft: Draft, metrics: Mapping[str, float]) -> dict[str, object]:
     heading = draft.heading
     values = draft.final.values
     extra: dict[str, object] = {n: v for n, v in values.items() if n not in metrics}
-    if "events_per_s" in metrics:
+    if extra.get("eps") == metrics.get("events_per_s"):
         extra.pop("eps", None)
     extra |= heading.facts
     if heading.banner:
