@@ -132,6 +132,32 @@ def test_blocks_of_totals_are_told_apart():
     assert [run.metrics["tps"] for run in runs] == [log.per_s(log.transactions) for log in logs]
 
 
+@pytest.mark.parametrize("kept", range(3, 7))
+def test_totals_that_break_off_early_do_not_take_the_next_ones_numbers(kept):
+    logs = [make_log(seed, rows=()) for seed in range(2)]
+    blocks = [sql_1x(logs[0])[:kept], sql_1x(logs[1]), ["# end"]]
+    found = read("\n".join(line for block in blocks for line in block), lenient=True)
+    (run,) = found.runs
+    assert run.metrics["reads"] == logs[1].reads
+    assert run.metrics["transactions"] == logs[1].transactions
+    assert ["line 1 has no totals" in problem.message for problem in found.problems] == [True]
+
+
+@pytest.mark.parametrize(
+    "line", ["Total time                              : 0:02.37s", "Total operations : of all"]
+)
+def test_what_other_programs_say_behind_a_run_is_not_its_own(line):
+    log = make_log(1)
+    run = read_one(f"{write_log(log)}\n{line}\n")
+    assert run.duration_s == log.time_s
+
+
+def test_run_of_which_only_the_time_was_kept_is_one():
+    text = "sysbench 0.4.12:  multi-threaded system evaluation benchmark\n...\n"
+    text += "Test execution summary: total time: 121.7404s\n"
+    assert [run.duration_s for run in read(text, lenient=True).runs] == [121.7404]
+
+
 def test_files_joined_without_a_line_break():
     logs = [make_log(seed, "0.5") for seed in range(2)]
     assert len(read("".join(write_log(log).rstrip() for log in logs)).runs) == 2

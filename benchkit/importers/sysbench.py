@@ -140,7 +140,8 @@ def _unfold(text: str) -> Iterator[str]:
 
 
 def _has_values(run: ImportedRun) -> bool:
-    return bool(run.metrics or len(run.series) or "checkpoints" in run.extra)
+    is_timed = run.duration_s is not None
+    return bool(run.metrics or len(run.series) or is_timed or "checkpoints" in run.extra)
 
 
 class _Book:
@@ -356,6 +357,8 @@ class _Reader:
 
     def _read_item(self, item: Item, line: int) -> None:
         draft = self._draft
+        if draft and draft.totals.done and item.cut and not item.values:
+            return  # behind a run's end: other programs have a ``Total time`` as well
         if draft and not draft.accepts(item):
             draft = self._begin_run(line)
         if not draft:

@@ -38,6 +38,7 @@ _RESULTS = (
     "file_writes_per_s",
     "fsyncs_per_s",
 )
+_BEFORE_THE_HEAD = {"unfinished"}
 _START = "Running the test with following options:"
 _OPENING = ("transactions", "events", "events_per_s", "eps", "rw_requests", "operations")
 
@@ -129,7 +130,8 @@ class Totals:
         label = item.label
         if label.kind is Kind.SECTION:
             again = label.name in self.sections or self.done
-            return not (again and label.second == "first" and self.begun)
+            holds_any = bool(self.values.keys() - _BEFORE_THE_HEAD)
+            return not (again and label.second == "first" and holds_any)
         another = any(self._differs(name, value) for name, value in item.values.items())
         return not (another and self._opens(item))
 
@@ -278,7 +280,7 @@ def find_gaps(draft: Draft, at_end: bool, torn: bool = False) -> Iterator[Proble
     """
     totals = draft.final
     values, sections = totals.values, totals.sections
-    if not (draft.started or draft.has_results or draft.heading.banner):
+    if not (draft.started or draft.has_results or draft.heading.banner or values):
         return
     for what in sorted(draft.dropped):
         yield Problem(draft.last_line, f"only {what} of a file are kept")
