@@ -4,7 +4,7 @@ import re
 
 import pytest
 from sysbench_reading import VERSIONS, common, expected_metrics, read, read_one, seconds
-from sysbench_writer import make_log, write_log, write_test
+from sysbench_writer import head_1x, make_log, write_log, write_test
 
 from benchkit.importers.model import ImportFormatError
 
@@ -69,6 +69,46 @@ def test_line_that_ends_in_its_label_is_a_problem(label):
     with pytest.raises(ImportFormatError, match="breaks off") as caught:
         read(text)
     assert caught.value.line == line
+
+
+HEADS = ("read:", "write:", "other:", "total:", "queries:", "ignored errors:", "total time:")
+
+
+@pytest.mark.parametrize("version", ["0.4.12", "0.5", "1.0.20", "1.1.0-2ca9e3f"])
+@pytest.mark.parametrize("first", HEADS)
+def test_log_without_its_beginning_has_what_is_left(version, first):
+    log = make_log(4, version)
+    first = {"total time:": "time elapsed:"}.get(first, first) if version[:3] == "1.1" else first
+    if f"    {first}" not in write_log(log):
+        pytest.skip(f"version {version} does not print it")
+    text = write_log(log)
+    rest = text[text.index(f"    {first}") :]
+    run = read_one(rest)
+    left = {"read": log.reads, "write": log.writes, "other": log.others}
+    found = {name: run.metrics.get(f"{name}s") for name in left}
+    assert found == {n: value if f" {n}:" in rest else None for n, value in left.items()}
+    assert (run.duration_s, run.metrics["events"]) == (log.time_s, log.transactions)
+    assert ("tps" in run.metrics) == ("transactions:" in rest)
+    assert run.line == 1
+
+
+@pytest.mark.parametrize("text", ["read: 5\nwrite: 7", "total: 4", "read: 5 (1.00 per sec.)\n\n\n"])
+def test_words_in_front_of_a_run_are_not_its_values(text):
+    log = make_log(4)
+    body = "\n".join(write_log(log).split("\n")[len(head_1x(log)) + len(log.rows) :])
+    assert body.startswith("SQL")
+    run = read_one(f"{text}\n{body}")
+    assert (run.metrics["reads"], run.extra["total"]) == (log.reads, log.total)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_end_of_a_run_without_the_rest_is_named(version):
+    end = "\n".join(write_log(make_log(4, version)).split("\n")[-5:])
+    found = read(f"{end}\n{write_log(make_log(5, version))}", lenient=True)
+    assert len(found.runs) == 1
+    assert [problem.message for problem in found.problems] == [
+        "a run ends here whose beginning is missing"
+    ]
 
 
 @pytest.mark.parametrize("place", range(3))

@@ -397,7 +397,8 @@ def check_damaged(path, data, lenient):
         return
     for run in runs:
         assert all(0 <= value < 2**63 for value in run.metrics.values())
-        assert run.metrics or len(run.series) or run.duration_s or "checkpoints" in run.extra
+        has_time = run.duration_s is not None
+        assert run.metrics or len(run.series) or has_time or "checkpoints" in run.extra
         assert len(list(run.series)) == len(run.series)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from benchkit.importers.model import Imported, ImportedRun, ImportFormatError, Problem
 from benchkit.importers.source import DAMAGE, Line
 from benchkit.importers.sysbench_build import build_runs
-from benchkit.importers.sysbench_draft import Draft, Heading, Room, find_gaps
+from benchkit.importers.sysbench_draft import Draft, Heading, Orphans, Room, find_gaps
 from benchkit.importers.sysbench_hooks import JsonRows, csv_row
 from benchkit.importers.sysbench_rows import Checkpoint, Row, seconds, split_rows
 from benchkit.importers.sysbench_settings import read_settings
@@ -174,6 +174,7 @@ class _Reader:
         self._heading = Heading(name)
         self._draft: Draft | None = None
         self._json = JsonRows()
+        self._orphans = Orphans()
         self._prefix: re.Pattern[str] | None = None
         self._command_text = ""
         self._last_line = self._before_last = 0
@@ -363,8 +364,12 @@ class _Reader:
             draft = self._begin_run(line)
         if not draft:
             if not _opens_run(item):
+                self._orphans.add(item, line)
+                if "execution_s" in item.values:
+                    self._book.report(Problem(line, "a run ends here whose beginning is missing"))
                 return
             draft = self._begin_run(line)
+            self._orphans.join(draft, item)
         draft.last_line = line
         draft.totals.add(item, line)
         if item.cut:

@@ -38,6 +38,8 @@ _RESULTS = (
     "file_writes_per_s",
     "fsyncs_per_s",
 )
+_ORPHANS_MAX = 20
+_ORPHANS_GAP = 2
 _BEFORE_THE_HEAD = {"unfinished"}
 _START = "Running the test with following options:"
 _OPENING = ("transactions", "events", "events_per_s", "eps", "rw_requests", "operations")
@@ -265,6 +267,39 @@ class Draft:
             self.totals.histogram.append((value_s, count))
         else:
             self.dropped.add(f"the first {BUCKETS_MAX} lines of histograms")
+
+
+class Orphans:
+    """Values that stand in front of the first sign of a run: the beginning of its log is lost."""
+
+    def __init__(self) -> None:
+        self._items: list[tuple[int, Item]] = []
+        self._last_line = 0
+
+    def add(self, item: Item, line: int) -> None:
+        """Keep an item that begins no run; those of an earlier place belong to nothing."""
+        if line - self._last_line > _ORPHANS_GAP:
+            self._items.clear()
+        self._last_line = line
+        if len(self._items) < _ORPHANS_MAX and item.values:
+            self._items.append((line, item))
+
+    def join(self, draft: Draft, opener: Item) -> None:
+        """Give the items to the run that begins with the opener right behind them.
+
+        A head in the text says that nothing is lost in front of it; only the totals' second one
+        may follow the end of the first part, which has rates.
+        """
+        items, self._items = self._items, []
+        if not items or draft.line - self._last_line > _ORPHANS_GAP:
+            return
+        is_head = opener.label.kind is Kind.SECTION
+        has_rates = any(item.label.second in item.values for _, item in items)
+        if is_head and (opener.label.name != "general" or not has_rates):
+            return
+        draft.line = items[0][0]
+        for line, item in items:
+            draft.totals.add(item, line)
 
 
 def find_gaps(draft: Draft, at_end: bool, torn: bool = False) -> Iterator[Problem]:
