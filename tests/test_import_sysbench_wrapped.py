@@ -146,3 +146,15 @@ def test_number_behind_a_prefix_is_read_whole(prefix):
     text = write_test(make_log(3, rows=()), *MEMORY)
     run = read_one(prefixed(prefix)(text), lenient=True)
     assert run.extra["transferred_mib"] == 2048
+
+
+@pytest.mark.parametrize("version", ["0.4.12", "1.0.20", "1.1.0"])
+def test_lines_that_filled_a_screen_are_the_same(version):
+    """Terminals copy a line that is as wide as the screen together with the next."""
+    settings = ("Running memory speed test with the following options:", "  block size: 8KiB")
+    log = make_log(3, version, rows=())
+    text = write_log(log) if version == "0.4.12" else write_test(log, *settings, *MEMORY)
+    lines = [line.ljust(89) if i % 3 else f"{line}\n" for i, line in enumerate(text.split("\n"))]
+    plain, glued = read_one(text), read_one("".join(lines))
+    assert glued.metrics == plain.metrics
+    assert glued.extra == plain.extra

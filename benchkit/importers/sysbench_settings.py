@@ -4,6 +4,7 @@ import re
 
 from benchkit.importers.sysbench_draft import Heading
 
+_BEGIN = r"(?:^|\s\s)\s{0,8}"  # lines may be glued, by the blanks that filled a screen's width
 _FACTS = (
     (re.compile(r"Target transaction rate:\s{0,8}(\d{1,12})"), "rate"),
     (re.compile(r"Report intermediate results every (\d{1,9}) second"), "report_interval_s"),
@@ -13,13 +14,13 @@ _FACTS = (
     (re.compile(r"Warmup time:\s{0,8}(\d{1,9})"), "warmup_s"),
     (re.compile(r"Prime numbers limit:\s{0,8}(\d{1,12})"), "cpu_max_prime"),
     (re.compile(r"prime number checked in CPU test:\s{0,8}(\d{1,12})"), "cpu_max_prime"),
-    (re.compile(r"^\s{0,8}(\d{1,9} files, \S{1,20}) each"), "files"),
-    (re.compile(r"^\s{0,8}Block size (\S{1,20})"), "block_size"),
-    (re.compile(r"^\s{0,8}(\S{1,20}) total file size"), "total_file_size"),
-    (re.compile(r"^\s{0,8}block size: (\S{1,20})"), "memory_block_size"),
-    (re.compile(r"^\s{0,8}total size: (\S{1,20})"), "memory_total_size"),
-    (re.compile(r"^\s{0,8}operation: (\w{1,20})"), "memory_operation"),
-    (re.compile(r"^\s{0,8}scope: (\w{1,20})"), "memory_scope"),
+    (re.compile(_BEGIN + r"(\d{1,9} files, \S{1,20}) each"), "files"),
+    (re.compile(_BEGIN + r"Block size (\S{1,20})"), "block_size"),
+    (re.compile(_BEGIN + r"(\S{1,20}) total file size"), "total_file_size"),
+    (re.compile(_BEGIN + r"block size: (\S{1,20})"), "memory_block_size"),
+    (re.compile(_BEGIN + r"total size: (\S{1,20})"), "memory_total_size"),
+    (re.compile(_BEGIN + r"operation: (\w{1,20})"), "memory_operation"),
+    (re.compile(_BEGIN + r"scope: (\w{1,20})"), "memory_scope"),
     (re.compile(r"No DB drivers specified, using (\w{1,20})"), "db_driver"),
 )
 _TESTS = (
