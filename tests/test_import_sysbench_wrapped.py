@@ -158,3 +158,22 @@ def test_lines_that_filled_a_screen_are_the_same(version):
     plain, glued = read_one(text), read_one("".join(lines))
     assert glued.metrics == plain.metrics
     assert glued.extra == plain.extra
+
+
+@pytest.mark.parametrize("width", [40, 60, 72, 80, 90, 100, 105])
+@pytest.mark.parametrize("version", ["0.4.12", "0.5", "1.0.20"])
+def test_rows_that_a_terminal_broke_are_the_same(version, width):
+    text = write_log(make_log(4, version))
+    lines = [
+        f"{line[:width]}\n{line[width:]}" if line.startswith("[") and line[width:] else line
+        for line in text.split("\n")
+    ]
+    plain, broken = read_one(text), read_one("\n".join(lines))
+    assert list(broken.series) == list(plain.series)
+    assert (broken.metrics, broken.warnings) == (plain.metrics, plain.warnings)
+
+
+def test_number_in_front_of_a_cut_label_is_whole():
+    row = "[ 10s ] thds: 16 tps: 31.24 qps: 31.24 (r/w/o: 0.00/31.24/0.00) lat (ms,95%): 9.22 er"
+    (found,) = read_one(row + "\n...", lenient=True).series
+    assert (found["other_per_s"], found["latency_p95"]) == (0, 0.00922)

@@ -175,6 +175,7 @@ class _Reader:
         self._draft: Draft | None = None
         self._json = JsonRows()
         self._orphans = Orphans()
+        self._held: tuple[str, int] | None = None
         self._prefix: re.Pattern[str] | None = None
         self._command_text = ""
         self._last_line = self._before_last = 0
@@ -183,6 +184,7 @@ class _Reader:
 
     def enter_file(self, name: str) -> None:
         """Take what follows as the content of another file."""
+        self._let_go()
         file = self._draft.heading.file if self._draft else self._heading.file
         if name != file:
             self._end_run()
@@ -209,6 +211,7 @@ class _Reader:
         return text[match.end() :]
 
     def _read_part(self, text: str, line: int) -> None:
+        text = self._let_go(text)
         if line != self._last_line:
             self._before_last, self._last_line = self._last_line, line
         self._last_text = text
@@ -220,7 +223,28 @@ class _Reader:
             return
         if self._read_hooks(text, line):
             return
-        for part in split_rows(text):
+        parts = split_rows(text)
+        if _may_go_on(parts[-1]) and DAMAGE not in text:
+            self._held = text, line
+        else:
+            self._read_rows(parts, line)
+
+    def _let_go(self, text: str = "") -> str:
+        """Read a row that is held, unless a line ends it: terminals break rows at their border.
+
+        Returns the line, behind what it ends.
+        """
+        held, self._held = self._held, None
+        if not held:
+            return text
+        parts = split_rows(held[0])
+        if not text.startswith("[") and _ends_row(held[0] + text, parts[-1]):
+            return held[0] + text
+        self._read_rows(parts, held[1])
+        return text
+
+    def _read_rows(self, parts: Sequence[Row | Checkpoint | str], line: int) -> None:
+        for part in parts:
             if isinstance(part, str):
                 self._read_text(part, line)
             else:
@@ -240,6 +264,7 @@ class _Reader:
 
     def close(self) -> None:
         """End the last run, and say what began after it."""
+        self._let_go()
         for row in self._json.end():
             self._read_row(row, self._last_line)
         self._end_run()
@@ -406,6 +431,19 @@ class _Reader:
             draft = self._begin_run(line)
         draft.last_line = line
         draft.begin_histogram()
+
+
+def _may_go_on(part: Row | Checkpoint | str) -> bool:
+    """Whether a row may have more fields: only the newest kind shows that it is whole."""
+    return isinstance(part, Row) and not (part.whole and "reconnects_per_s" in part.values)
+
+
+def _ends_row(text: str, begun: Row | Checkpoint | str) -> bool:
+    """Whether a text is one whole row, with more in it than the row that was begun."""
+    (row, *others) = split_rows(text)
+    if others or not isinstance(row, Row) or not isinstance(begun, Row):
+        return False
+    return row.whole and (not begun.whole or len(row.values) > len(begun.values))
 
 
 def _continues(draft: Draft, row: Row | Checkpoint) -> bool:

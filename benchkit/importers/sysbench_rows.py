@@ -183,8 +183,8 @@ def _read_row(time_s: float, text: str) -> tuple[Row | Checkpoint | None, str]:
         return None, text
     after = text[end:].strip(f" \t,;){DAMAGE}")
     cut = bool(values) and not _is_whole(values, text[:end], after, text.startswith(DAMAGE, end))
-    if cut:
-        values.popitem()
+    if cut and not (after and _has_decimals(text[:end])):
+        values.popitem()  # more digits may have been there
     _drop_unmeasured(values)
     whole = not cut and not damaged
     return Row(time_s, values, whole), after if whole else ""
