@@ -23,6 +23,7 @@ WRAPPED = {
     "pod and container": prefixed("sysbench-abc12 main "),
     "runner": prefixed("\x1b[0KRUN 7 | "),
     "kubectl": prefixed("[pod/sysbench-0/main] "),
+    "seconds since the start": prefixed("[   12.345678] "),
     "iso time": prefixed("2024-03-01T10:00:59.123456789Z "),
     "time in brackets": prefixed("[2024-03-01 10:00:59] "),
     "ts": prefixed("Mar 01 10:00:59 "),
@@ -97,6 +98,14 @@ def test_version_is_known_however_its_line_is_typed(version, words):
     text = write_log(make_log(2, "0.4.12"))
     text = text.replace("0.4.12:  multi-threaded", f"v{version}{words}")
     assert read_one(text).extra["version"] == version
+
+
+@pytest.mark.parametrize("version", ["0.5", "1.0.20"])
+def test_blank_in_front_of_a_colon_changes_nothing(version):
+    text = write_log(make_log(2, version, rows=(), rate=20))
+    plain, typed = read_one(text), read_one(text.replace(": ", " : "))
+    assert (typed.threads, typed.warnings) == (plain.threads, ())
+    assert (typed.metrics, typed.extra.get("rate")) == (plain.metrics, plain.extra.get("rate"))
 
 
 MEMORY = (

@@ -46,7 +46,7 @@ _PROBLEMS_MAX = 1000
 _TEXT_MAX = 1 << 18
 
 _START = re.compile(r"Running\s?the\s?test\s?with\s?following\s?options")
-_THREADS = re.compile(rf"Number\s?of\s?threads:\s{{0,8}}(\d{{1,7}})(?![\d{DAMAGE}])")
+_THREADS = re.compile(rf"Number\s?of\s?threads\s?:\s{{0,8}}(\d{{1,7}})(?![\d{DAMAGE}])")
 _RATES_THAT_OPEN = frozenset(("tps", "transferred_mib_per_s", "file_reads_per_s"))
 """Rates in front of which no section's head need stand: they begin the totals of a run."""
 
@@ -192,7 +192,8 @@ class _Reader:
 
     def read(self, text: str, line: int) -> None:
         """Read one line."""
-        if not text.startswith("[ "):
+        is_row = text.startswith("[ ") and "s" in text[:9]
+        if not is_row:
             text = self._without_prefix(text)
         for part in split_at_banners(text) if "sysbench" in text else (text,):
             if part.strip():

@@ -6,14 +6,14 @@ from benchkit.importers.sysbench_draft import Heading
 
 _BEGIN = r"(?:^|\s\s)\s{0,8}"  # lines may be glued, by the blanks that filled a screen's width
 _FACTS = (
-    (re.compile(r"Target transaction rate:\s{0,8}(\d{1,12})"), "rate"),
+    (re.compile(r"Target transaction rate\s?:\s{0,8}(\d{1,12})"), "rate"),
     (re.compile(r"Report intermediate results every (\d{1,9}) second"), "report_interval_s"),
     (re.compile(r"Report checkpoint\(s\) at ([\d, ]{1,200}) seconds"), "checkpoints_at_s"),
     (re.compile(r"number generator from seed \((-?\d{1,20})\)"), "seed"),
     (re.compile(r"Forcing shutdown in (\d{1,9}) seconds"), "forced_shutdown_s"),
-    (re.compile(r"Warmup time:\s{0,8}(\d{1,9})"), "warmup_s"),
-    (re.compile(r"Prime numbers limit:\s{0,8}(\d{1,12})"), "cpu_max_prime"),
-    (re.compile(r"prime number checked in CPU test:\s{0,8}(\d{1,12})"), "cpu_max_prime"),
+    (re.compile(r"Warmup time\s?:\s{0,8}(\d{1,9})"), "warmup_s"),
+    (re.compile(r"Prime numbers limit\s?:\s{0,8}(\d{1,12})"), "cpu_max_prime"),
+    (re.compile(r"prime number checked in CPU test\s?:\s{0,8}(\d{1,12})"), "cpu_max_prime"),
     (re.compile(_BEGIN + r"(\d{1,9} files, \S{1,20}) each"), "files"),
     (re.compile(_BEGIN + r"Block size (\S{1,20})"), "block_size"),
     (re.compile(_BEGIN + r"(\S{1,20}) total file size"), "total_file_size"),
