@@ -253,6 +253,21 @@ def test_response_times_of_older_releases_are_kept():
     assert run.extra["etprof_totals"]["neword"]["calls"] == 93933
 
 
+def test_procedure_without_a_call_in_an_interval_has_no_figure_there():
+    calls = {0: ("neword", "slev"), 1: ("neword",), 2: ("slev",), 3: ("neword", "slev")}
+    lines = [
+        line
+        for i, names in calls.items()
+        for line in [
+            f"Vuser 2:|PERCENTILES 2021-08-31 20:53:{i}2 to 2021-08-31 20:53:{i + 1}2",
+            *(f"Vuser 2:|{name}|MIN-{i}1|P50%-{i}5|SAMPLES-7" for name in names),
+        ]
+    ]
+    extra = only([*lines, f"Vuser 1:{writer.result(Run())}"]).extra
+    assert extra["etprof_neword_p50_us"] == [5, 15, None, 35]
+    assert extra["etprof_slev_p50_us"] == [5, None, 25, 35]
+
+
 # Recognition
 
 

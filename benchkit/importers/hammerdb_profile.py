@@ -275,13 +275,17 @@ class ProfileReader:
         draft = self._collector.text_run(line)
         if not self._collector.has_room(line):
             return
+        before = len(draft.listed("etprof_intervals")) - 1
         figures = {
             name: found
             for label, value in _ET_FIGURE.findall(text, match.end())
             if (name := _ET_NAMES[label]) and (found := number(value)) is not None
         }
         for name, found in figures.items():
-            draft.listed(f"etprof_{match[1].lower()}_{name}").append(found)
+            column = draft.listed(f"etprof_{match[1].lower()}_{name}")
+            # A procedure that was not called in an interval has no row there.
+            column.extend([None] * (before - len(column)))
+            column.append(found)
         if figures.get("p50_us", 0) < figures.get("min_us", 0):
             draft.warn(f"{match[1]}: a median is below the minimum (line {line})")
 
