@@ -55,6 +55,20 @@ def test_timing_of_one_user_is_not_the_runs():
     assert_timing(run.extra["timing_by_vu"]["2"], other.timing)
 
 
+def test_timing_of_one_user_that_is_told_twice_is_not_the_runs():
+    made, summary = Run(timing=figures()), figures(9)
+    again = " ".join(
+        f"{name} {{{' '.join(f'{key} {value}' for key, value in of.items())}}}"
+        for name, of in writer.job_timing(made).items()
+    )
+    lines = [f"hammerdb>job {made.job} timing 2", *dumped(writer.job_timing(made)), again]
+    assert "timing" not in only(lines).extra
+    lines += [f"hammerdb>job {made.job} timing", *dumped(writer.job_timing(Run(timing=summary)))]
+    run = only(lines)
+    assert_timing(run.extra["timing"], summary)
+    assert_timing(run.extra["timing_by_vu"]["2"], made.timing)
+
+
 def test_output_of_a_job_is_read_as_its_log():
     said = [line.removeprefix("Vuser 1:") for line in writer.log(Run()) if "Vuser 1:" in line]
     lines = dumped([text for line in said for text in ("1", line)])

@@ -50,6 +50,7 @@ class JobReader:
         self._collector = collector
         self._log = LogReader(collector)
         self._user = ""
+        self._of_user: Row = {}
         self._table = "C"
         self._shapes: tuple[tuple[Callable[[Row], bool], Callable[[int, Row], None]], ...] = (
             (_is_report, self._report),
@@ -200,7 +201,9 @@ class JobReader:
         }
         if self._user:
             draft.timing_by_vu.setdefault(self._user, found)
-            self._user = ""
+            self._user, self._of_user = "", found
+        elif found == self._of_user:
+            self._of_user = {}  # some releases print one user's times twice
         elif not draft.timing:
             draft.timing.update(found)
         elif found != draft.timing and not _close(found, draft.timing):
