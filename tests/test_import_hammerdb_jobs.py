@@ -46,6 +46,24 @@ def test_documents_of_one_job_are_one_run():
     assert len(run.series) == len(RATES)
 
 
+def test_log_that_names_no_job_and_its_job_are_one_run():
+    made = Run(job="", counts=RATES, timing=figures())
+    job = Run(counts=RATES, timing=figures())
+    lines = [*writer.log(made), "HammerDB CLI v4.6", "TRANSACTION RESPONSE TIMES"]
+    for document in (writer.job_timing(job), writer.job_counts(job), writer.job_result(job)):
+        lines += dumped(document)
+    run = only(lines)
+    assert (run.extra["jobid"], run.threads) == (job.job, 4)
+    assert_timing(run.extra["timing"], job.timing)
+    assert len(run.series) == len(RATES)
+
+
+@pytest.mark.parametrize("other", [Run(nopm=42332), Run(users=8)])
+def test_log_and_job_that_differ_are_two_runs(other):
+    lines = [*writer.log(Run(job="")), *dumped(writer.job_result(other))]
+    assert [run.threads for run in read(lines).runs] == [4, other.users]
+
+
 def test_timing_of_one_user_is_not_the_runs():
     made, other = Run(timing=figures()), Run(timing=figures(9))
     lines = [*dumped(writer.job_result(made)), *dumped(writer.job_timing(made))]

@@ -235,6 +235,7 @@ class Collector:
 
     def _kept(self) -> list[Draft]:
         """Return the drafts that are runs; note the ones that are not."""
+        _join_tellings(self._drafts)
         drafts = [draft for draft in _without_stray_users(self._drafts) if not draft.no_result]
         has_more_than_counts = any(draft.is_more_than_counts for draft in drafts)
         self._check_end(drafts)
@@ -339,6 +340,22 @@ def _tell(draft: Draft, asides: list[str], query_sets: list[object]) -> None:
         draft.extra.setdefault("tproch_query_sets", list(query_sets))
     asides.clear()
     query_sets.clear()
+
+
+def _join_tellings(drafts: list[Draft]) -> None:
+    """Make one run of a log's that names no job and a job's whose result is the very same."""
+    told = [draft for draft in drafts if draft.nopm and draft.tpm and not draft.no_result]
+    logged = {_result(draft): draft for draft in told if not draft.job}
+    for draft in told:
+        log = logged.get(_result(draft)) if draft.job else None
+        if log is not None and (None in (users := {log.threads, draft.threads}) or len(users) < 2):
+            log.absorb(draft)
+            log.job, draft.no_result = draft.job, True
+            del logged[_result(draft)]
+
+
+def _result(draft: Draft) -> tuple[float | None, float | None]:
+    return draft.nopm, draft.tpm
 
 
 def _without_stray_users(drafts: list[Draft]) -> Iterator[Draft]:
