@@ -94,6 +94,30 @@ def test_profile_of_too_many_or_few_users_is_another_run(users):
     assert [sorted(run.extra.get("timing_by_vu", {})) for run in runs] == [[], ["2", "3"]]
 
 
+def test_profiles_behind_all_logs_are_of_the_runs_of_as_many_users():
+    timings = {users: figures(users) for users in (1, 2, 4)}
+    lines = [line for users in timings for line in writer.log(Run(users=users, job=""))]
+    for users, timing in timings.items():
+        by_user = {2 + i: figures(10 * users + i) for i in range(users)}
+        lines += writer.profile(Run(users=users, timing=timing), by_user=by_user)
+    runs = read(lines).runs
+    assert [run.threads for run in runs] == [1, 2, 4]
+    for run in runs:
+        assert_timing(run.extra["timing"], timings[run.threads])
+        assert len(run.extra["timing_by_vu"]) == run.threads
+        assert run.warnings == ()
+
+
+def test_profiles_behind_logs_of_as_many_users_are_theirs_in_order():
+    timings = [figures(seed) for seed in (1, 2)]
+    lines = [line for nopm in (100, 200) for line in writer.log(Run(nopm=nopm, job=""))]
+    lines += [line for timing in timings for line in writer.profile(Run(timing=timing))]
+    runs = read(lines).runs
+    assert [run.metrics["nopm"] for run in runs] == [100, 200]
+    for run, timing in zip(runs, timings, strict=True):
+        assert_timing(run.extra["timing"], timing)
+
+
 def test_result_behind_a_profile_is_another_run():
     runs = read([*PROFILE, f"Vuser 1:{writer.result(Run())}"]).runs
     assert ["timing" in run.extra for run in runs] == [True, False]

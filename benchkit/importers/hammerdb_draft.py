@@ -118,6 +118,7 @@ class Draft:
     no_result: bool = False
     is_of_document: bool = False
     profile_line: int = 0
+    profile_users: int | None = None
     configured_line: int = 0
     phase: int = UNKNOWN
     counts: Counts = field(default_factory=Counts)
@@ -208,6 +209,17 @@ class Draft:
         self.began, self.closed = self.began or other.began, self.closed or other.closed
         for message in other.warnings:
             self.warn(message)
+
+    def swap_profile(self, other: "Draft") -> None:
+        """Give another run this one's time profile, and take its own."""
+        for name in ("timing", "timing_by_vu", "profile_line", "profile_users"):
+            mine, its = getattr(self, name), getattr(other, name)
+            setattr(self, name, its)
+            setattr(other, name, mine)
+        stamps = [draft.extra.pop("profile_timestamp", "") for draft in (self, other)]
+        for draft, stamp in zip((other, self), stamps, strict=True):
+            if stamp:
+                draft.extra["profile_timestamp"] = stamp
 
     def set_config(self, key: str, value: str) -> None:
         """Take an option such as ``maria_rampup``, by any database's name of it."""

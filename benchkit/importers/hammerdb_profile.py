@@ -142,11 +142,11 @@ class ProfileReader:
         users = whole(match["users"])
         if users and draft.threads and not draft.threads <= 2 * users <= 2 * draft.threads:
             draft = self._draft = self._other_run(line, draft)
+        if not draft.timing:
+            draft.profile_users = users
         self._open(draft.timing)
         if users is not None and draft.threads is None:
             draft.threads = users
-        elif users is not None and draft.threads != users:
-            draft.warn(f"the time profile is of {users} VIRTUAL USERs")
 
     def _other_run(self, line: int, draft: Draft) -> Draft:
         """Return a run of its own for a profile that is of too many or too few users."""

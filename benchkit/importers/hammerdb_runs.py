@@ -235,10 +235,11 @@ class Collector:
 
     def _kept(self) -> list[Draft]:
         """Return the drafts that are runs; note the ones that are not."""
+        self._check_end()
         _join_tellings(self._drafts)
+        _order_profiles(self._drafts)
         drafts = [draft for draft in _without_stray_users(self._drafts) if not draft.no_result]
         has_more_than_counts = any(draft.is_more_than_counts for draft in drafts)
-        self._check_end(drafts)
         kept: list[Draft] = []
         asides = [f"a run started in line {line} gave no result" for line in self._left_out[:100]]
         query_sets: list[object] = []
@@ -272,12 +273,13 @@ class Collector:
         is_counters_own = bool(draft.timestamp or draft.job or not has_more_than_counts)
         return bool(draft.counts.values) and is_counters_own
 
-    def _check_end(self, drafts: list[Draft]) -> None:
+    def _check_end(self) -> None:
         """Note a run that was started, and of which the file then says nothing."""
         draft = self.current
         if not self.started or draft is not None and (draft.has_content or draft.began):
             return
-        if not any(each.has_content or each.counts.values for each in drafts):
+        told = (each for each in self._drafts if not each.no_result)
+        if not any(each.has_content or each.counts.values for each in told):
             return
         what, line = min(self.started.items(), key=lambda item: item[1])
         self.problem(line, f"{what!r} has no result: expected a TEST RESULT before the file's end")
@@ -356,6 +358,33 @@ def _join_tellings(drafts: list[Draft]) -> None:
 
 def _result(draft: Draft) -> tuple[float | None, float | None]:
     return draft.nopm, draft.tpm
+
+
+def _order_profiles(drafts: list[Draft]) -> None:
+    """Give the runs of as many users their time profiles in order, where there are as many.
+
+    Profiles may stand in a file of their own, which is often printed after all runs.
+    """
+    profiled = [draft for draft in drafts if draft.profile_users]
+    for users in sorted({draft.profile_users or 0 for draft in profiled}):
+        told = [draft for draft in profiled if draft.profile_users == users]
+        runs = [draft for draft in drafts if draft.has_result and threads(draft) == users]
+        names = {draft.database for draft in (*told, *runs)} - {""}
+        if len(runs) == len(told) and len(names) < 2:
+            _swap_profiles(runs, told)
+    for draft in profiled:
+        is_empty = not (draft.has_content or draft.began or draft.counts.values)
+        draft.no_result = draft.no_result or is_empty
+        if draft.profile_users not in (None, threads(draft)):
+            draft.warn(f"the time profile is of {draft.profile_users} VIRTUAL USERs")
+
+
+def _swap_profiles(runs: list[Draft], told: list[Draft]) -> None:
+    for i, run in enumerate(runs):
+        holder = told[i]
+        if holder is not run:
+            run.swap_profile(holder)
+            told = [holder if each is run else each for each in told]
 
 
 def _without_stray_users(drafts: list[Draft]) -> Iterator[Draft]:
