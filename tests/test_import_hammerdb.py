@@ -172,6 +172,20 @@ def test_counts_after_the_test_are_not_averaged_in():
     assert run.extra["tcount_mean_tpm"] == sum(RATES[7:13]) / 6
 
 
+def test_first_count_is_of_no_time():
+    lines = [
+        "Vuser 1:Rampup complete, Taking start Transaction Count.",
+        "0 MariaDB tpm",
+        "1000 MariaDB tpm",
+        "1010 MariaDB tpm",
+        "Vuser 1:Test complete, Taking end Transaction Count.",
+        f"Vuser 1:{writer.result(Run())}",
+    ]
+    run = only(lines)
+    assert [row["phase"] for row in run.series] == [WARMUP, MEASUREMENT, MEASUREMENT]
+    assert run.extra["tcount_mean_tpm"] == 1005
+
+
 def test_counter_log_has_its_times_and_its_ends_set_apart():
     made = Run(counts=(0, 50, 1000, 1010, 1020, 400, 3))
     run = only(writer.counter_log(made))

@@ -66,6 +66,8 @@ def series(counts: Counts, extra: dict[str, object]) -> Sequence[Mapping[str, fl
         return ()
     times = _times(counts, extra)
     phases = _phases(counts, times, extra)
+    if not counts.values[0] and phases[0] == MEASUREMENT:
+        phases[0] = WARMUP  # its first row is of no time: there was no count before it
     measured = [
         value for value, phase in zip(counts.values, phases, strict=True) if phase == MEASUREMENT
     ]
