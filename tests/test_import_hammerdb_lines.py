@@ -142,6 +142,30 @@ def test_run_without_a_result_between_others_is_told():
     assert found.runs[0].warnings == ("a run started in line 1 gave no result",)
 
 
+def test_command_alone_in_a_block_of_a_page_is_no_run():
+    lines = ["```", *WHOLE, "```", "Then run it again:", "```sh", "hammerdb>vurun", "", "```"]
+    assert [run.threads for run in read(lines).runs] == [8]
+    with pytest.raises(BenchkitError, match="'Vuser 1:RUNNING' has no result"):
+        read([*lines[:-2], "Vuser 1:RUNNING", "```"])
+
+
+@pytest.mark.parametrize(
+    ("typed", "database"), [("pg", "PostgreSQL"), ("maria", "MariaDB"), ("redis", "Redis")]
+)
+def test_database_of_queries_is_the_one_that_was_chosen(typed, database):
+    queries = ["Vuser 1:query 14 completed in 7.5 seconds"]
+    assert only([f"hammerdb>dbset db {typed}", "hammerdb>vurun", *queries]).dataset == database
+
+
+def test_what_clients_counted_is_kept_beside_the_result():
+    counted = "Vuser 1:CLIENT SIDE TPM : neworder 78319 payment 78185 orderstatus 7809"
+    assert only([*WHOLE, counted]).extra["client_side_tpm"] == {
+        "neworder": 78319,
+        "payment": 78185,
+        "orderstatus": 7809,
+    }
+
+
 def test_schema_work_after_a_run_is_no_run():
     lines = [*WHOLE, "HammerDB CLI v4.0", "hammerdb>deleteschema", "Vuser 1:RUNNING",
              "Vuser 1:DELETING TPCC SCHEMA", "ALL VIRTUAL USERS COMPLETE"]  # fmt: skip

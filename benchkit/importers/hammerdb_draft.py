@@ -44,6 +44,8 @@ _DATABASES = {
     "postgres": "PostgreSQL",
     "ora": "Oracle",
     "db2": "Db2",
+    "redis": "Redis",
+    "trafodion": "Trafodion",
 }
 
 _SYSTEM_ROWS = {

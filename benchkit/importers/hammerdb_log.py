@@ -45,6 +45,7 @@ _RULES = {
     "RUNNING": r"(?P<start>Vuser 1\s*:\s*RUNNING)",
     "TEST STARTED": r"(?P<start>TEST STARTED)",
     "vurun": r"hammerdb>\s*(?P<start>vurun)\b|^[^#]{0,40}?\b(?P<script>vurun)\b",
+    "```": r"^\s*(?P<fence>```)",
     "Counter Started": r"Transaction (?P<script>Counter Started)",
     "ALL VIRTUAL": r"(?P<close>ALL VIRTUAL USERS COMPLETE)",
     "vudestroy": r"(?P<close>vudestroy)",
@@ -65,7 +66,9 @@ _RULES = {
     "Error in Virtual User": r"Error in Virtual User (?P<error>.*)",
     "DBVersion:": r"DBVersion:\s*(?P<db_version>[\w.+~-]{1,60}?)(?=Vuser|[^\w.+~-]|$)",
     "Database set": r"Database set to (?P<db_set>\w{1,30})",
+    "dbset db": r"dbset db (?P<db_set>\w{1,30})",
     "RUNNING - ": r"RUNNING - (?P<running>\w[\w ]{0,30}?) TPR?O?C-(?P<running_bm>[CH])\b",
+    "CLIENT SIDE TPM": r"CLIENT SIDE TPM\s*:\s*(?P<client>[a-z]+ \d.{0,200})",
     "Benchmark set": r"Benchmark set to TPR?O?C-(?P<bm_set>[CH])",
     "Value ": r"^\s*Value (?P<kept>.{0,300}) for \w+:(?P<kept_key>\w+) is the same as existing",
     "Changed ": r"^\s*Changed \w+:(?P<changed_key>\w+) from .{0,300}? to "
@@ -147,6 +150,7 @@ class LogReader:
             "log_time": self._log_time,
             "start": lambda line, match: collector.start(line, match["start"]),
             "script": lambda line, match: collector.end_text_run(),
+            "fence": lambda line, match: collector.started.pop("vurun", None),
             "banner": lambda line, match: collector.start(line, match["banner"]),
             "schema": lambda line, match: collector.started.clear(),
             "close": self._close,
@@ -172,6 +176,7 @@ class LogReader:
                 line, match["changed_key"], match["changed"]
             ),
             "set": lambda line, match: self._setting(line, match["set_key"], match["set"]),
+            "client": self._client_side,
             "usr": self._cpu,
             "query": self._query,
             "sets": self._query_sets,
@@ -278,6 +283,12 @@ class LogReader:
     def _duration(self, line: int, match: re.Match[str]) -> None:
         draft = self._enter(line, MEASUREMENT)
         draft.duration_minutes = minutes(match["duration"])
+
+    def _client_side(self, line: int, match: re.Match[str]) -> None:
+        """Take what the clients counted, ramp-up included: the only sum over several databases."""
+        counted = self._collector.text_run(line).mapped("client_side_tpm")
+        for name, count in re.findall(rf"([a-z]{{1,20}}) ({NUMBER})(?!\S)", match["client"]):
+            counted.setdefault(name, number(count))
 
     def _enter(self, line: int, phase: int) -> Draft:
         draft = self._collector.text_run(line)
