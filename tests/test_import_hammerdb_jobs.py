@@ -18,6 +18,21 @@ def test_result_of_a_job_comes_back(old_order):
     assert (run.extra["jobid"], run.extra["timestamp"]) == (made.job, f"{writer.START}")
 
 
+def test_answers_of_the_web_service_are_one_run():
+    made = Run(database="Oracle", users=5, rampup=1, duration=2)
+    answers = [
+        {"success": {"message": "Building 10 Warehouses with 6 Virtual Users: JOBID=" + "A" * 24}},
+        writer.job_config(made),
+        {"success": {"message": "6 Virtual Users Created with Monitor VU"}},
+        {"success": {"message": f"Running Virtual Users: JOBID={made.job}"}},
+    ]
+    lines = [line for answer in answers for line in ["Answer", *dumped(answer)]]
+    result = dumped([made.job, writer.result(made, old_order=True)])
+    run = only([*lines, "Test Complete", f"Test result: {result[0]}", *result[1:], "%"])
+    assert (run.extra["jobid"], run.threads, run.duration_s) == (made.job, 5, 120)
+    assert run.metrics == {"nopm": made.nopm, "tpm": made.tpm}
+
+
 def test_results_of_all_jobs_come_back_without_the_ones_that_have_none():
     jobs = {f"{i:024X}": Run(users=i, nopm=i * 10, tpm=i * 25) for i in (1, 2, 4)}
     lines = dumped(writer.job_results({"F" * 24: None, **jobs}))

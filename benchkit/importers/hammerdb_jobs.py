@@ -89,12 +89,8 @@ class JobReader:
         """Take a JSON document, or a part of one."""
         if nesting > _NESTING_MAX:
             return
-        if isinstance(value, str) and value.count("System achieved") > 1:
-            self._collector.end_text_run()
-            for text in value.splitlines():
-                self._log.feed(line, text)
-        elif isinstance(value, str) and "System achieved" in value:
-            self._tell(line, self._collector.job_run(line), value.splitlines())
+        if isinstance(value, str):
+            self._words(line, value)
         elif isinstance(value, list):
             self._list(line, value, nesting)
         elif isinstance(value, dict):
@@ -104,6 +100,16 @@ class JobReader:
                     return
             for part in value.values():
                 self.take(line, part, nesting + 1)
+
+    def _words(self, line: int, value: str) -> None:
+        if value.count("System achieved") > 1:
+            self._collector.end_text_run()
+            for text in value.splitlines():
+                self._log.feed(line, text)
+        elif "System achieved" in value:
+            self._tell(line, self._collector.job_run(line), value.splitlines())
+        elif "Virtual Users Created" in value:
+            self._log.feed(line, value)
 
     # Lists
 
