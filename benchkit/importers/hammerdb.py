@@ -128,7 +128,7 @@ class _Reader:
         self.collector = Collector(lenient)
         self._prefixes = prefixes
         self._documents = DocumentReader(self._document)
-        self._jobs = JobReader(self.collector)
+        self._jobs = JobReader(self.collector, self._captured)
         self._log = LogReader(self.collector)
         self._readers = (self._jobs.feed, self._log.feed, ProfileReader(self.collector).feed)
 
@@ -150,6 +150,13 @@ class _Reader:
             self._text(line.number, rest)
 
     def end(self) -> None:
+        self._documents.end()
+
+    def _captured(self, number: int, texts: Sequence[str]) -> None:
+        """Read what a tool has captured of HammerDB, and put into a document of its own."""
+        self.collector.end_text_run()
+        for text in texts:
+            self._feed(Line(number, text))
         self._documents.end()
 
     def _without_damage(self, line: Line, text: str) -> str:

@@ -35,6 +35,13 @@ _LOST_FIGURE = re.compile(
     r'"(?:nopm|tpm|activevu|calls|p\d\d_ms|avg_ms|usr%|idle%)"\s*:\s*"?[-+\d]'
 )
 
+_LOGGED = re.compile(
+    r"Vuser \d+ ?:|^hammerdb>|^HammerDB CLI v|Hammerdb \w.{0,40} @|>>>>> |\d \w+( Server)? tpm\b|"
+    r'System achieved|"p99_ms"|"hammerdb-job-report-v1"',
+    re.MULTILINE,
+)
+"""What shows that a document's texts are a log: a tool has captured what HammerDB printed."""
+
 _NESTING_MAX = 6
 _ROWS_MAX = 200_000
 _ROW_NAMES = ("procname", "procedure", "proc", "name", "transaction", "label")
@@ -46,8 +53,11 @@ Row = Mapping[str, object]
 class JobReader:
     """Takes the documents and tables of jobs and fills the runs they are about."""
 
-    def __init__(self, collector: Collector) -> None:
+    def __init__(
+        self, collector: Collector, read_lines: Callable[[int, Sequence[str]], None]
+    ) -> None:
         self._collector = collector
+        self._read_lines = read_lines
         self._log = LogReader(collector)
         self._user = ""
         self._of_user: Row = {}
@@ -98,14 +108,14 @@ class JobReader:
                 if value and fits(value):
                     read(line, value)
                     return
-            for part in value.values():
-                self.take(line, part, nesting + 1)
+            for key, part in value.items():
+                if f"{key}_lines" not in value:  # the same text, as Ansible tells it
+                    self.take(line, part, nesting + 1)
 
     def _words(self, line: int, value: str) -> None:
-        if value.count("System achieved") > 1:
-            self._collector.end_text_run()
-            for text in value.splitlines():
-                self._log.feed(line, text)
+        is_whole_output = "\n" in value or value.lstrip()[:1] in ("{", "[")
+        if is_whole_output and _LOGGED.search(value) is not None:
+            self._read_lines(line, value.splitlines())
         elif "System achieved" in value:
             self._tell(line, self._collector.job_run(line), value.splitlines())
         elif "Virtual Users Created" in value:
@@ -122,6 +132,8 @@ class JobReader:
             self._result(line, texts)
         elif len(texts) >= 2 and all(map(_DIGITS.fullmatch, texts[::2])):
             self._output(line, texts)
+        elif any(map(_LOGGED.search, texts)):
+            self._read_lines(line, texts)
         elif texts[0] in ("TPC-C", "TPC-H", "TPROC-C", "TPROC-H"):
             self._collector.job_run(line).benchmark = f"tproc{texts[0][-1].lower()}"
         elif len(texts) <= 2 and texts[-1][-1:].isdigit():

@@ -16,7 +16,9 @@ DEPTH_MAX = 60
 
 _OPENING = re.compile(r"\{\s*(?:$|\"|\})|\[\s*(?:$|[\"\[{\]])")
 _GOES_ON = re.compile(r"\s*(?:$|[\"{}\[\],:]|-?\d|true\b|false\b|null\b)")
-_PROMPT = re.compile(r"^\s*(?:hammerdb>\s*|>+\s+|```\w*\s*|Test result:\s*)?")
+_PROMPT = re.compile(
+    r"^\s*(?:hammerdb>\s*|>+\s+|```\w*\s*|Test result:\s*|[a-z]+: \[[^]]{1,80}\](?:: \w+!)? => )?"
+)
 _TOKENS = re.compile(r'"(?:[^"\\]|\\.)*"|["{}\[\],]')
 _CLOSING = {"{": "}", "[": "]"}
 
