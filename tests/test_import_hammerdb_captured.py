@@ -7,6 +7,8 @@ import pytest
 from hammerdb_reading import only, read
 from hammerdb_writer import Run, dumped, figures
 
+from benchkit import from_auto
+
 CAPTURED = [
     "SETTING CONFIGURATION",
     "Changed tpcc:maria_rampup from 2 to 1 for MariaDB",
@@ -44,3 +46,17 @@ def test_captured_outputs_are_runs_of_their_own():
 def test_captured_document_is_read_as_a_document(form):
     run = only([json.dumps({"stdout": json.dumps(form)})])
     assert (run.extra["jobid"], run.metrics) == (Run().job, {"nopm": 42333, "tpm": 98385})
+
+
+@pytest.mark.parametrize(
+    "printed",
+    [
+        ["Value of a setting"] * 100 + writer.log(Run()),
+        dumped(writer.job_timing(Run(timing=figures()))),
+        writer.profile(Run(timing=figures())),
+    ],
+)
+def test_captured_output_on_one_line_is_known(tmp_path, printed):
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps({"changed": True, "stdout": "\n".join(printed)}))
+    assert len(from_auto(path).to_pandas()) == 1

@@ -204,6 +204,13 @@ def _unwrapped(text: str) -> Sequence[str]:
     return wrapped.splitlines() if isinstance(wrapped, str) else (text,)
 
 
+def _written_out(text: str) -> Sequence[str]:
+    """Return the lines that a line has in it, where a document tells of many in one text."""
+    if "\\n" not in text:
+        return _unwrapped(text)
+    return text.replace('\\"', '"').split("\\n")[:HEAD_LINES]
+
+
 def _with_whole_phrases(text: str) -> str:
     """Return a line in which HammerDB's phrases have the letters again that were lost."""
     for phrase, pattern in _PHRASES:
@@ -231,7 +238,7 @@ def _prefixes(head: Sequence[str]) -> Prefixes:
 
 def _score(format_name: str, head_lines: list[str], name: str) -> float:
     """Return how surely the first lines of a file are of a format, from 0 to 1."""
-    lines = [text[:2000] for line in head_lines for text in _unwrapped(line)]
+    lines = [text[:2000] for line in head_lines for text in _written_out(line)]
     prefixes = _prefixes(lines)
     plain = [
         _SEVERAL.sub(" ", prefixes.strip(_CONTAINER.sub("", line, count=1)).translate(_BLANKS))
