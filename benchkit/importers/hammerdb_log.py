@@ -301,6 +301,8 @@ class LogReader:
         self._expect_users(users - 1 if users and match["monitor"] else users)
 
     def _users_are_set(self, line: int, match: re.Match[str]) -> None:
+        if self._collector.current is not None and self._collector.current.has_content:
+            self._collector.end_text_run()
         self._users_set = whole(match["vuset"]) or None
         self._expect_users(self._users_set)
 
