@@ -368,11 +368,11 @@ def test_public_time_profiles_give_their_figures(file, database, users, expected
     assert len(run.extra["timing_by_vu"]) == users
 
 
-@pytest.mark.parametrize("prompt", ["", "hammerdb>"])
-def test_users_set_between_results_are_those_of_the_next(prompt):
+@pytest.mark.parametrize("setting", ["vuset vu {}", "hammerdb>vuset vu {}", "{} VU TEST"])
+def test_users_set_between_results_are_those_of_the_next(setting):
     runs = [Run(users=users, nopm=42333 + users) for users in (8, 2, 4)]
     imported = read([
-        line for run in runs for line in (f"{prompt}vuset vu {run.users}", writer.result(run))
+        line for run in runs for line in (setting.format(run.users), writer.result(run))
     ])  # fmt: skip
     assert triples(imported) == [(run.users, run.nopm, run.tpm) for run in runs]
 

@@ -58,6 +58,7 @@ _RULES = {
     r"\s*(?P<sessions>\d{1,9})\s*Active Sessions",
     "Created": r"(?P<created>\d{1,9}) Virtual Users? Created(?P<monitor> with Monitor)?",
     "vuset vu": r"vuset vu (?P<vuset>\d{1,9})",
+    "VU TEST": r"^\s*(?P<vuset>\d{1,9}) VU TEST\s*$",
     "Virtual Users =": r"Virtual Users = (?P<vuset>\d{1,9})",
     "VU count": r"VU count (?P<vu_count>\d{1,9}), Warehouses = (?P<warehouses>\d{1,9})",
     "jobid": rf"jobid\s*=\s*(?P<named_job>{JOB_ID})",
