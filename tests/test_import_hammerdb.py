@@ -377,6 +377,12 @@ def test_users_set_between_results_are_those_of_the_next(setting):
     assert triples(imported) == [(run.users, run.nopm, run.tpm) for run in runs]
 
 
+@pytest.mark.parametrize("told", ["{} NOPM at {} Oracle TPM", "{} Oracle NOPM from {} Oracle TPM"])
+def test_result_may_be_worded_as_in_other_drivers(told):
+    run = only([f"TEST RESULT : System achieved {told.format(120543, 275312)}"])
+    assert (run.extra["db"], run.metrics) == ("Oracle", {"nopm": 120543, "tpm": 275312})
+
+
 @needs_samples
 def test_public_transcript_of_jobs_gives_every_run():
     path = SAMPLES / "hammerdb-run" / "vu4-jobs.txt"

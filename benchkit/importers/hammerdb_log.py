@@ -23,7 +23,8 @@ _WORD = r"[A-Za-z][A-Za-z0-9_.+/-]*"
 _DATABASE = rf"{_WORD}(?: {_WORD}){{0,3}}"
 _RESULT = re.compile(
     rf"System\s*achieved\s*(?:"
-    rf"(?P<nopm>{NUMBER})\s*NOPM\s*from\s*(?P<tpm>{NUMBER})\s*(?P<db>(?:{_DATABASE})??)\s*TPM|"
+    rf"(?P<nopm>{NUMBER})\s*(?:{_DATABASE})??\s*NOPM\s*(?:from|at)\s*"
+    rf"(?P<tpm>{NUMBER})\s*(?P<db>(?:{_DATABASE})??)\s*TPM|"
     rf"(?P<old_tpm>{NUMBER})\s*(?P<old_db>(?:{_DATABASE})??)\s*TPM\s*at\s*"
     rf"(?P<old_nopm>{NUMBER})\s*NOPM)"
 )
