@@ -18,6 +18,19 @@ def test_result_of_a_job_comes_back(old_order):
     assert (run.extra["jobid"], run.extra["timestamp"]) == (made.job, f"{writer.START}")
 
 
+def test_response_times_need_not_have_counts():
+    document = writer.job_timing(Run(timing=figures()))
+    bare = {
+        procedure: {name: row[name] for name in ("p99_ms", "p95_ms", "ratio_pct")}
+        for procedure, row in document.items()
+    }
+    run = only([writer.result(Run()), *dumped(bare)])
+    assert run.extra["timing"] == {
+        procedure: {name: float(value) for name, value in row.items()}
+        for procedure, row in bare.items()
+    }
+
+
 def test_answers_of_the_web_service_are_one_run():
     made = Run(database="Oracle", users=5, rampup=1, duration=2)
     answers = [

@@ -417,7 +417,9 @@ def _is_metrics(row: Row) -> bool:
 
 def _is_timing(row: Row) -> bool:
     return any(
-        isinstance(item, dict) and "calls" in item and ("avg_ms" in item or "p95_ms" in item)
+        isinstance(item, dict)
+        and {"calls", "elapsed_ms", "ratio_pct"} & item.keys()
+        and {"avg_ms", "p95_ms", "p99_ms"} & item.keys()
         for item in row.values()
     )
 
