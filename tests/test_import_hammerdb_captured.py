@@ -60,3 +60,11 @@ def test_captured_output_on_one_line_is_known(tmp_path, printed):
     path = tmp_path / "run.json"
     path.write_text(json.dumps({"changed": True, "stdout": "\n".join(printed)}))
     assert len(from_auto(path).to_pandas()) == 1
+
+
+@pytest.mark.parametrize("container", ["hammerdb-1  | ", "[pod/hammerdb-x1/hammerdb] "])
+def test_document_on_one_line_of_a_container_is_read(container):
+    made = Run(counts=[98385, 98385])
+    document = {"result": writer.job_result(made), "tcount": writer.job_counts(made)}
+    run = only([container + json.dumps(document)])
+    assert (run.extra["jobid"], run.extra["tcount_tpm"]) == (made.job, made.counts)

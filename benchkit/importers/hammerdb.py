@@ -25,7 +25,7 @@ JOB = "hammerdb job"
 PROFILE = "hammerdb time profile"
 COUNTER = "hammerdb transaction counter"
 
-_CONTAINER = re.compile(r"^[\w.-]{1,60} +\| ?")
+_CONTAINER = re.compile(r"^(?:[\w.-]{1,60} +\| ?|\[pod/[\w./-]{1,300}\] )")
 _OWN = re.compile(
     r"[\"{}]|[A-Za-z]*(?:user|(?<!hammer)db|db>|DB|tpm|qph|TPM|NOPM|job)|[A-Z]{3,}|>>>>>|\|"
     r"|\0 ?[A-Za-z][A-Za-z0-9 ]{0,20} (?:tpm|qph)\b"
@@ -140,7 +140,7 @@ class _Reader:
             self._feed(replace(line, text=text))
 
     def _feed(self, line: Line) -> None:
-        text = _CONTAINER.sub("", line.text, count=1) if " |" in line.text else line.text
+        text = _CONTAINER.sub("", line.text, count=1)
         prefix, text = self._prefixes.split(text)
         self._log.date = date_in(prefix)
         if "\t" in text or "\xa0" in text:
