@@ -25,9 +25,9 @@ SERVER_OPTIONS = {
 
 
 @contextmanager
-def private_server() -> Iterator[bk.Server]:
+def private_server(**options: str | int) -> Iterator[bk.Server]:
     """A server with room for all data of these scripts."""
-    with bk.Server(bk.Config("perf", SERVER_OPTIONS)) as server:
+    with bk.Server(bk.Config("perf", {**SERVER_OPTIONS, **options})) as server:
         yield server
 
 
