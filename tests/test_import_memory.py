@@ -148,6 +148,7 @@ def test_long_log_of_a_transaction_counter_needs_no_more_memory(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1200)
 def test_file_of_a_gigabyte_needs_no_more_memory(tmp_path):
     runs, problems, growth_kb = import_in_a_process(tmp_path, long_run(7_600_000))
     assert (tmp_path / "long.log").stat().st_size > 1e9
