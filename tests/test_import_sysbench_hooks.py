@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from sysbench_reading import read_file, read_one
+from sysbench_reading import read, read_file, read_one
 from sysbench_writer import Log, head_1x, make_log, write_log
 
 from benchkit.importers.model import ImportFormatError
@@ -99,3 +99,13 @@ def test_cut_row_of_the_csv_hook_is_named(cut, tmp_path):
     (run,) = read_file(tmp_path / "x", data, lenient=True).runs
     assert run.series[0]["reconnects_per_s"] == 0
     assert all("reconnects_per_s" not in row for row in run.series[1:])
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_table_that_someone_made_is_not_rows_of_the_csv_hook(before):
+    table = "threads,tps,qps\n16,1,3530.58,72489.23\n32,1,4102.11,80012.00\n"
+    text = write_log(make_log(1))
+    text = table + text if before else f"{text}\n{table}"
+    assert len(read_one(text).series) == len(make_log(1).rows)
+    with pytest.raises(ImportFormatError, match="no run of sysbench"):
+        read(table)

@@ -254,6 +254,8 @@ class _Reader:
     def _read_hooks(self, text: str, line: int) -> bool:
         """Read the rows that a report hook printed into a line; False if there are none."""
         csv = csv_row(text)
+        if csv and not csv.whole and not self._expects_csv():
+            return False
         rows = [csv] if csv else self._json.read(text)
         for row in rows or ():
             self._read_row(row, line)
@@ -262,6 +264,13 @@ class _Reader:
         if self._draft and self._json.closes(text):
             self._draft.is_table = True
         return rows is not None
+
+    def _expects_csv(self) -> bool:
+        """Whether columns may be a row that breaks off: not among rows of another kind."""
+        draft = self._draft
+        if not draft or draft.final.begun:
+            return False
+        return draft.is_table or not len(draft.rows)
 
     def close(self) -> None:
         """End the last run, and say what began after it."""
