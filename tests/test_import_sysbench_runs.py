@@ -2,7 +2,7 @@
 
 import pytest
 from sysbench_reading import read, read_one
-from sysbench_writer import head_1x, make_log, sql_1x, write_log
+from sysbench_writer import head_1x, make_log, sql_1x, write_log, write_test
 
 from benchkit.importers.model import ImportFormatError
 
@@ -192,3 +192,26 @@ def test_preparation_is_not_a_run():
     assert len(read(text + write_log(make_log(1)) + text).runs) == 1
     with pytest.raises(ImportFormatError, match="no run of sysbench"):
         read(text)
+
+
+def test_settings_of_a_preparation_are_not_those_of_the_run_behind_it():
+    banner = "sysbench 1.0.20 (using bundled LuaJIT 2.1.0)\n\n"
+    preparation = f"{banner}8 files, 4096Kb each, 32Mb total\nExtra file open flags: (none)\n"
+    run = read_one(preparation + write_test(make_log(1, rows=()), "CPU speed:"))
+    assert run.workload == "sysbench/1.0:cpu"
+    assert "files" not in run.extra
+
+
+@pytest.mark.parametrize(
+    "between", ["", "$ sysbench cpu run\n", "==> b.log <==\n"], ids=["banner", "command", "file"]
+)
+def test_start_that_failed_between_two_runs_is_named(between):
+    logs = [make_log(seed) for seed in range(2)]
+    failed = "sysbench 1.0.20 (using bundled LuaJIT 2.1.0)\n\nFATAL: Cannot find benchmark 'x'\n"
+    text = f"{write_log(logs[0])}\n{failed}{between}{write_log(logs[1])}"
+    with pytest.raises(ImportFormatError, match="Cannot find benchmark"):
+        read(text)
+    found = read(text, lenient=True)
+    assert [run.metrics["transactions"] for run in found.runs] == [log.transactions for log in logs]
+    assert len(found.problems) == 1
+    assert not any("FATAL" in warning for run in found.runs for warning in run.warnings)

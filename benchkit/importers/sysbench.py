@@ -17,6 +17,7 @@ from benchkit.importers.sysbench_hooks import JsonRows, csv_row
 from benchkit.importers.sysbench_rows import Checkpoint, Row, seconds, split_rows
 from benchkit.importers.sysbench_settings import read_settings
 from benchkit.importers.sysbench_text import (
+    Banner,
     begins_banner,
     begins_command,
     find_banner,
@@ -188,6 +189,7 @@ class _Reader:
         file = self._draft.heading.file if self._draft else self._heading.file
         if name != file:
             self._end_run()
+            self._leave_start()
             self._heading = Heading(name)
 
     def read(self, text: str, line: int) -> None:
@@ -278,20 +280,36 @@ class _Reader:
         for row in self._json.end():
             self._read_row(row, self._last_line)
         self._end_run()
-        heading = self._heading
-        if heading.waits_for_run:
-            said = f"; it said {heading.messages[0]!r}" if heading.messages else ""
-            self._book.report(
-                Problem(
-                    heading.line,
-                    "sysbench was started here and nothing follows, expected the options and "
-                    f"results of a run{said}",
-                )
-            )
+        if self._heading.waits_for_run:
+            self._report_lost_start()
         elif self._last_text.endswith(DAMAGE) and begins_banner(self._last_text.rstrip(DAMAGE)):
             self._book.report(
                 Problem(self._last_line, "the file ends in sysbench's first line, expected a run")
             )
+
+    def _report_lost_start(self) -> None:
+        heading = self._heading
+        said = f"; it said {heading.messages[0]!r}" if heading.messages else ""
+        self._book.report(
+            Problem(
+                heading.line,
+                "sysbench was started here and nothing follows, expected the options and "
+                f"results of a run{said}",
+            )
+        )
+
+    def _leave_start(self) -> None:
+        """Say that a start failed, where something else begins behind it."""
+        if self._heading.messages and self._heading.waits_for_run:
+            self._report_lost_start()
+
+    def _begin_heading(self, banner: Banner) -> None:
+        """Begin what stands before a run; what the start before said was not of this one."""
+        self._leave_start()
+        before = self._heading
+        if before.banner and before.banner.starts:
+            self._heading = Heading(before.file, command=before.command)
+        self._heading.banner, self._heading.line = banner, self._last_line
 
     def _end_run(self) -> None:
         draft, self._draft = self._draft, None
@@ -340,10 +358,11 @@ class _Reader:
         if banner := find_banner(text):
             self._end_run()
             self._forget_command()
-            self._heading.banner, self._heading.line = banner, self._last_line
+            self._begin_heading(banner)
             return text.rstrip().endswith((")", "benchmark", banner.version))
         if command := find_command(text):
             self._end_run()
+            self._leave_start()
             self._since_command = 0
             run = command if command.verb == "run" else None
             self._heading = Heading(self._heading.file, command=run)
