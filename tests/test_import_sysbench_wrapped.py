@@ -58,6 +58,9 @@ WRAPPED = {
     "code in a page, as one line": lambda text: "`" + text.replace("\n", "``") + "`",
     "ticket": lambda text: "{noformat}" + text + "{noformat}",
     "ticket with code": lambda text: "{code:title=run.log|borderStyle=solid}" + text + "{code}",
+    "remarks in another language": lambda text: re.sub(
+        r"(?m)^(?! *\[)(.*:.*[\d)a-z])$", "\\1 --\u603b\u6570(\u6bcf\u79d2)", text
+    ).replace("\n", " "),
     "banner as in books": lambda text: text.replace(": ", " : ").replace("multi-t", "multit"),
 }
 

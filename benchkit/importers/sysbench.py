@@ -43,6 +43,7 @@ RUNS_MAX = 10_000
 
 _STREAMS_MAX = 200
 _COMMAND_REACH = 10
+_BANNER_MAX = 200
 _PROBLEMS_MAX = 1000
 _TEXT_MAX = 1 << 18
 
@@ -359,7 +360,8 @@ class _Reader:
             self._end_run()
             self._forget_command()
             self._begin_heading(banner)
-            return text.rstrip().endswith((")", "benchmark", banner.version))
+            is_all = len(text) <= _BANNER_MAX
+            return is_all and text.rstrip().endswith((")", "benchmark", banner.version))
         if command := find_command(text):
             self._end_run()
             self._leave_start()

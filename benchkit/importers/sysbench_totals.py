@@ -168,6 +168,7 @@ _IOPS_NAMES = {
 _VALUE_BEFORE = re.compile(r"^\d+\.\d+[mun]?s(?=[a-z])")
 """The value of the label before, where a line was broken between the two."""
 
+_ASCII = re.compile(rf"[\x00-\x7f{DAMAGE}]*")
 _COLONS_MAX = 200
 _WORDS = re.compile(
     "read|write|written|transferred|requests|other|total|transactions|queries|statistics"
@@ -264,13 +265,23 @@ def is_cut_label(text: str) -> bool:
 
 
 def _find_label(before: str, section: str) -> Label | None:
-    bare = _VALUE_BEFORE.sub("", _bare(before[-200:].strip(" \t,;|>*#-")))
+    before = before[-200:]
+    if not before.isascii():
+        before = _behind_other_words(before)
+    bare = _VALUE_BEFORE.sub("", _bare(before.strip(" \t,;|>*#-")))
     label = _BY_BARE.get(bare) or _percentile_label(bare)
     if label is None:
         label = next((known for end, known in _BEHIND.items() if bare.endswith(end)), None)
     if label and (not label.sections or section in label.sections):
         return label
     return None
+
+
+def _behind_other_words(text: str) -> str:
+    """Return what stands behind the last word that is not English, as all labels are."""
+    words = text.split()
+    others = [place for place, word in enumerate(words, 1) if not _ASCII.fullmatch(word)]
+    return " ".join(words[others[-1] :]) if others else text
 
 
 def _percentile_label(bare: str) -> Label | None:
