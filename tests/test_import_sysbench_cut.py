@@ -1,6 +1,7 @@
 """sysbench logs with cut numbers, labels and rows, and texts that were copied from logs."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from sysbench_reading import VERSIONS, common, expected_metrics, read, read_one, seconds
@@ -231,3 +232,43 @@ def test_response_times_of_a_text_that_was_broken_into_lines_are_read():
     assert run.metrics["latency_p95"] == seconds(percentile)
     assert "latency_mean" not in run.metrics
     assert any("latency_mean" in problem.message for problem in imported.problems)
+
+
+@pytest.mark.parametrize("change", ["", "{0}\n{0}\n"], ids=["lost", "twice"])
+@pytest.mark.parametrize("version", VERSIONS)
+def test_rows_that_do_not_follow_each_other_are_flagged(version, change):
+    row = make_log(3).rows[0]
+    rows = tuple(replace(row, time_s=10 * i) for i in range(1, 6))
+    text = write_log(make_log(3, version, rows=rows))
+    row = next(line for line in text.split("\n") if line.startswith("[") and "30s" in line[:9])
+    damaged = read_one(text.replace(row + "\n", change.format(row)))
+    assert any(warning.startswith("1 interval rows") for warning in damaged.warnings)
+    assert not any("interval rows" in warning for warning in read_one(text).warnings)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_row_of_which_only_the_beginning_is_there_is_named(version):
+    text = write_log(make_log(3, version))
+    row = [line for line in text.split("\n") if line.startswith("[")][-1]
+    cut = row[: row.index(":") + 1] if ":" in row else row
+    with pytest.raises(ImportFormatError, match="the interval row breaks off"):
+        read(text.replace(row, cut))
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("label", ["read", "write", "other", "total"])
+def test_count_whose_line_is_lost_is_named(version, label):
+    text = re.sub(rf"\n +{label}: +\d+(?=\n)", "", write_log(make_log(3, version)))
+    assert f"the totals are without: '{label}:'" in read_one(text).warnings
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_percentile_whose_line_is_lost_is_named(version):
+    text = write_log(make_log(3, version, percentile=99))
+    assert "the totals are without: a percentile" in read_one(drop_percentile(text)).warnings
+    with pytest.raises(ImportFormatError, match="breaks off"):
+        read(re.sub(r"(?<=perce)ntile:.*", "", text))
+
+
+def drop_percentile(text):
+    return re.sub(r"\n.*percentile.*(?=\n)", "", text)

@@ -7,7 +7,6 @@ settings that change what is measured, not by its thread count.
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from math import nan
 
 from benchkit.importers.model import Facts, ImportedRun
 from benchkit.importers.sysbench_check import find_doubtful, find_impossible
@@ -64,6 +63,8 @@ _PARTS = (
     ("response times", "latency_mean"),
     ("threads fairness", "execution_s"),
 )
+_PERFORMED = {"reads": "read", "writes": "write", "others": "other", "total": "total"}
+"""Counts of statements, which are printed together, each with its label."""
 
 
 def build_runs(drafts: Sequence[Draft]) -> tuple[ImportedRun, ...]:
@@ -99,13 +100,18 @@ def _build(draft: Draft, seen: Counter[tuple[str, int | None]]) -> ImportedRun:
         iteration=seen[dataset, threads],
         metrics=metrics,
         duration_s=sound.get("total_time_s"),
-        series=IntervalRows(draft.rows, float(draft.heading.facts.get("report_interval_s", nan))),
+        series=IntervalRows(draft.rows, _interval_s(draft)),
         histogram=tuple(draft.final.histogram) or None,
         facts=_facts(draft, script, sound),
         extra=_extra(draft, metrics),
         warnings=tuple(warnings),
         line=draft.line,
     )
+
+
+def _interval_s(draft: Draft) -> float:
+    """Return the distance of interval rows, as printed or else as usual among them."""
+    return float(draft.heading.facts.get("report_interval_s", draft.rows.interval_s()))
 
 
 def _personality(version: str) -> str:
@@ -206,6 +212,8 @@ def _notes(draft: Draft) -> Iterator[str]:
         yield f"{heading.message_count - len(heading.messages)} more FATAL or ALERT lines"
     if draft.rows.impossible:
         yield f"{draft.rows.impossible} numbers of the interval rows are impossible"
+    if uneven := draft.rows.uneven(_interval_s(draft)):
+        yield f"{uneven} interval rows do not follow the one before: some are missing, or repeated"
     if draft.checkpoints:
         since = draft.checkpoints[-1].checkpoint_s
         yield f"the totals count from the last checkpoint, at {since:g} s"
@@ -215,12 +223,22 @@ def _notes(draft: Draft) -> Iterator[str]:
         yield f"line {line} gives another {name}; the first was kept"
     if not final.begun:
         yield "the run has no totals"
-    elif missing := [part for part, name in _PARTS if name not in final.values]:
+    elif missing := list(_missing_parts(final.values)):
         yield f"the totals are without: {', '.join(missing)}"
     buckets = sum(count for _, count in final.histogram)
     events = final.values.get("events", buckets)
     if buckets and abs(buckets - events) > 0.01 * events:
         yield f"the histogram holds {buckets} events, but the totals say {events:g}"
+
+
+def _missing_parts(values: Mapping[str, float]) -> Iterator[str]:
+    """Yield what every run's totals have, by the name of a part, or of a line in it."""
+    yield from (part for part, name in _PARTS if name not in values)
+    if any(name in values for name in _PERFORMED):
+        yield from (f"'{line}:'" for name, line in _PERFORMED.items() if name not in values)
+    has_percentile = any(name.startswith(("latency_p", "percentile")) for name in values)
+    if "latency_mean" in values and values.get("events") and not has_percentile:
+        yield "a percentile"
 
 
 def _facts(draft: Draft, script: str, values: Mapping[str, float]) -> Facts:

@@ -180,7 +180,8 @@ def _read_row(time_s: float, text: str) -> tuple[Row | Checkpoint | None, str]:
         else:
             _add_field(values, match)
     if not end:
-        return None, text
+        is_begun = _FRAGMENT.fullmatch(text.rstrip(f" \t{DAMAGE}"))
+        return (Row(time_s, {}, whole=False), "") if is_begun else (None, text)
     after = text[end:].strip(f" \t,;){DAMAGE}")
     cut = bool(values) and not _is_whole(values, text[:end], after, text.startswith(DAMAGE, end))
     if cut and not (after and _has_decimals(text[:end])):

@@ -7,7 +7,7 @@ second took 10.002 s.
 
 from array import array
 from dataclasses import dataclass
-from math import isnan, nan
+from math import nan
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ RATE_MAX = 1e12
 """No server does so much in a second: the counter behind such a rate ran below zero."""
 
 _STEPS_MAX = 1000
-"""Distances of rows that are looked at to tell the usual one."""
+"""Different distances of rows that are counted to tell the usual one."""
 
 _COUNTS = {
     "committed": "tps",
@@ -93,6 +93,11 @@ class RowTable:
         usual = max(self._steps, key=self._steps.__getitem__, default=nan)
         return usual if usual > 0 else nan
 
+    def uneven(self, interval_s: float) -> int:
+        """Return how many rows come later than an interval after the row before, or not later."""
+        steps = self._steps.items()
+        return sum(count for step, count in steps if step <= 0 or step > 1.5 * interval_s)
+
     def has(self, name: str) -> bool:
         """Whether any row has a value of this name."""
         return name in self._latest or any(name in block.names for block in self._blocks)
@@ -119,11 +124,14 @@ class RowTable:
         self._latest["time_s"][-1] = time_s
         if not self._count:
             self.first_s = time_s
-        elif self._count <= _STEPS_MAX:
-            step = time_s - self.last_s
-            self._steps[step] = self._steps.get(step, 0) + 1
+        else:
+            self._count_step(time_s - self.last_s)
         self.last_s = time_s
         self._count += 1
+
+    def _count_step(self, step: float) -> None:
+        if step in self._steps or len(self._steps) < _STEPS_MAX:
+            self._steps[step] = self._steps.get(step, 0) + 1
 
     def _column(self, name: str) -> "array[float]":
         if name not in self._latest:
@@ -139,12 +147,12 @@ class IntervalRows(BlockRows):
     table : RowTable
         Sealed.
     interval_s : float
-        The distance of rows where the file says it, else NaN.
+        The distance of rows; NaN where nothing tells it.
     """
 
-    def __init__(self, table: RowTable, interval_s: float = nan) -> None:
+    def __init__(self, table: RowTable, interval_s: float) -> None:
         self._table = table
-        self._interval_s = table.interval_s() if isnan(interval_s) else interval_s
+        self._interval_s = interval_s
 
     def __len__(self) -> int:
         return len(self._table)

@@ -254,14 +254,19 @@ def split_special(text: str) -> list[str]:
 
 def is_fragment(text: str) -> bool:
     """Whether a line is the beginning of a label, or less: a file may have been cut there."""
-    bare = re.sub(r"\d{1,3}", "95", _bare(text[:80].rstrip(DAMAGE)))
+    bare = _with_usual_rank(text.rstrip(DAMAGE))
     return any(label.startswith(bare) for label in _BEGINNINGS)
 
 
 def is_cut_label(text: str) -> bool:
     """Whether a line is the beginning of a value's label, and nothing else: the value is lost."""
-    bare = _bare(text[:80])
+    bare = _with_usual_rank(text)
     return len(bare) > 2 and any(label.startswith(bare) for label in _VALUE_LABELS)
+
+
+def _with_usual_rank(text: str) -> str:
+    """Return the beginning of a text as a label, any percentile as the 95th."""
+    return re.sub(r"\d{1,3}", "95", _bare(text[:80]))
 
 
 def _find_label(before: str, section: str) -> Label | None:
