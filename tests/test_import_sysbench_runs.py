@@ -24,6 +24,7 @@ def test_script_and_settings_come_from_the_command():
         ("$ sysbench --test=oltp --num-threads=4 run", "oltp"),
         ("+ sysbench --test=/opt/tests/db/select.lua --num-threads=4 run", "select"),
         ("time docker exec sysbench sysbench ./tpcc.lua --threads=4 run", "tpcc"),
+        ("cd lua;sysbench --threads=4 oltp_my_own run", "oltp_my_own"),
     ],
 )
 def test_commands_of_every_age(command, script):
@@ -34,6 +35,7 @@ def test_commands_of_every_age(command, script):
     "text",
     [
         "We use sysbench to run it with --threads=4 run",
+        "With sysbench my_own was run",
         "$ sysbench oltp_read_only --tables=4 prepare",
         "# sysbench oltp_read_only --help",
     ],

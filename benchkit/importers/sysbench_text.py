@@ -46,8 +46,13 @@ _BANNER = re.compile(
     r"(?:\s?:\s{0,8}multi-?threaded"
     r"|\s{0,8}\(using\s(?:(?:bundled|system)\s)?([^)]{0,80})|\s{0,8}:?$)"
 )
-_BANNER_BEGIN = re.compile(r"sysbench\s{0,4}(?:\d{1,3}\.\d[\w.+-]{0,60}[: (][\w :(.-]{0,80})?")
-_COMMAND = re.compile(r"(?:^|[\s/\"'`(#$%>])sysbench(?:-[\d.]{1,12})?\s{1,8}(\S.{0,8000})")
+_BANNER_BEGIN = re.compile(
+    r"sysbench\s{0,4}(?:\d{1,3}(?:\.(?:\d[\w.+-]{0,60}[: (][\w :(.-]{0,80})?)?)?"
+)
+_COMMAND = re.compile(r"(?:^|[\s/\"'`(#$%>;&|])sysbench(?:-[\d.]{1,12})?\s{1,8}(\S.{0,8000})")
+_SNAKE = re.compile(r"[a-z]\w*_\w+", re.ASCII)
+"""How scripts are named that people write, as sysbench's own are; no word of a text is."""
+
 _VARIABLE = re.compile(r"\$[\w{(]")
 _SECRET = re.compile(r"(--[\w-]{0,40}(?:password|secret)[\w-]{0,20}[= ])(?:'[^']*'|\"[^\"]*\"|\S+)")
 _FILE_HEAD = re.compile(r"==> (.{1,400}) <==\s*$")
@@ -295,7 +300,7 @@ def _last_part(name: str) -> str:
 
 
 def _is_script(word: str) -> bool:
-    known = _script_name(word) in (*_SCRIPTS, "threads")
+    known = _script_name(word) in (*_SCRIPTS, "threads") or bool(_SNAKE.fullmatch(word))
     return known or word.endswith(".lua") or "/" in word
 
 
