@@ -109,3 +109,27 @@ def test_table_that_someone_made_is_not_rows_of_the_csv_hook(before):
     assert len(read_one(text).series) == len(make_log(1).rows)
     with pytest.raises(ImportFormatError, match="no run of sysbench"):
         read(table)
+
+
+CSV_ROWS = [f"{time_s},4,9.50,95.00,66.50,19.00,9.50,3.25,0.20,0.00" for time_s in (1, 2, 3)]
+
+
+@pytest.mark.parametrize("glue", [" ", "\n", ""], ids=["blank", "line break", "nothing"])
+def test_rows_of_the_csv_hook_in_front_of_the_totals(glue):
+    head, _, totals = write_log(make_log(1, rows=())).partition("Threads started!\n\n")
+    text = f"{head}Threads started!\n\n" + "\n".join(CSV_ROWS) + glue + totals
+    run = read_one(text)
+    assert [row["time_s"] for row in run.series] == [1, 2, 3]
+    assert run.metrics == read_one(head + totals).metrics
+    one_line = read_one(text.replace("\n", " "))
+    assert (one_line.metrics, len(one_line.series)) == (run.metrics, 3)
+
+
+@pytest.mark.parametrize("left", ["2,4", "2,4,9.", "2,4\0\0.00,0.20,0.00", "2,4,9.50,9\0\0x"])
+def test_damaged_row_of_the_csv_hook_is_named(left, tmp_path):
+    text = "\n".join([CSV_ROWS[0], left, CSV_ROWS[2], ""])
+    with pytest.raises(ImportFormatError, match="line 2: the interval row breaks off"):
+        read_file(tmp_path / "x", text.encode())
+    (run,) = read_file(tmp_path / "x", text.encode(), lenient=True).runs
+    whole = [row for row in run.series if "reconnects_per_s" in row]
+    assert [row["time_s"] for row in whole] == [1, 3]

@@ -13,7 +13,7 @@ from benchkit.importers.model import Imported, ImportedRun, ImportFormatError, P
 from benchkit.importers.source import DAMAGE, Line
 from benchkit.importers.sysbench_build import build_runs
 from benchkit.importers.sysbench_draft import Draft, Heading, Orphans, Room, find_gaps
-from benchkit.importers.sysbench_hooks import JsonRows, csv_row
+from benchkit.importers.sysbench_hooks import JsonRows, cut_csv_row, split_csv
 from benchkit.importers.sysbench_rows import Checkpoint, Row, seconds, split_rows
 from benchkit.importers.sysbench_settings import read_settings
 from benchkit.importers.sysbench_sniff import sniff
@@ -183,7 +183,7 @@ class _Reader:
             return text[match.end() :]
         prefix = find_prefix(text)
         match = prefix.match(text) if prefix else None
-        if not match or any(True for _ in find_items(match[0], "latency", "")):
+        if not match or _holds_results(match[0]):
             return text
         self._prefix = prefix
         return text[match.end() :]
@@ -199,8 +199,16 @@ class _Reader:
         is_head = "sysbench" in text or "<==" in text or self._command_text
         if is_head and self._read_head(text):
             return
-        if self._read_hooks(text, line):
+        if self._read_json(text, line):
             return
+        for part in split_csv(text):
+            row = part if isinstance(part, Row) else self._cut_csv_row(part)
+            if row:
+                self._read_row(row, line).is_table = True
+            elif isinstance(part, str):
+                self._read_words(part, line)
+
+    def _read_words(self, text: str, line: int) -> None:
         parts = split_rows(text)
         if _may_go_on(parts[-1]) and DAMAGE not in text:
             self._held = text, line
@@ -228,26 +236,21 @@ class _Reader:
             else:
                 self._read_row(part, line)
 
-    def _read_hooks(self, text: str, line: int) -> bool:
-        """Read the rows that a report hook printed into a line; False if there are none."""
-        csv = csv_row(text)
-        if csv and not csv.whole and not self._expects_csv():
-            return False
-        rows = [csv] if csv else self._json.read(text)
+    def _read_json(self, text: str, line: int) -> bool:
+        """Read the rows that a report hook printed into a line; False if it is not of them."""
+        rows = self._json.read(text)
         for row in rows or ():
-            self._read_row(row, line)
-            if self._draft:
-                self._draft.is_table = csv is not None
+            self._read_row(row, line).is_table = False
         if self._draft and self._json.closes(text):
             self._draft.is_table = True
         return rows is not None
 
-    def _expects_csv(self) -> bool:
-        """Whether columns may be a row that breaks off: not among rows of another kind."""
+    def _cut_csv_row(self, text: str) -> Row | None:
+        """Return columns as a row that breaks off, unless they are among rows of another kind."""
         draft = self._draft
-        if not draft or draft.final.begun:
-            return False
-        return draft.is_table or not len(draft.rows)
+        if not draft or draft.final.begun or (len(draft.rows) and not draft.is_table):
+            return None
+        return cut_csv_row(text)
 
     def close(self) -> None:
         """End the last run, and say what began after it."""
@@ -345,14 +348,14 @@ class _Reader:
             return True
         return False
 
-    def _read_row(self, row: Row | Checkpoint, line: int) -> None:
+    def _read_row(self, row: Row | Checkpoint, line: int) -> Draft:
         draft = self._draft
         if not draft or not _continues(draft, row):
             draft = self._begin_run(line)
         draft.last_line = line
         if isinstance(row, Checkpoint):
             draft.begin_checkpoint(row.time_s)
-            return
+            return draft
         draft.pass_row(row.time_s)
         if not row.whole:
             self._book.report(Problem(line, "the interval row breaks off, or has a damaged number"))
@@ -362,6 +365,7 @@ class _Reader:
             draft.rows.add(row)
         if without := draft.line_without(row, line):
             self._book.report(Problem(without, "the interval row lacks fields that others have"))
+        return draft
 
     def _read_text(self, text: str, line: int) -> None:
         if _SETTING_WORDS.search(text):
@@ -380,11 +384,14 @@ class _Reader:
         if section and ":" not in text and draft and not draft.totals.done and is_cut_label(text):
             self._book.report(Problem(line, f"the line {text.strip()!r} breaks off"))
 
-    def _read_items(self, text: str, line: int) -> None:
+    def _read_items(self, text: str, line: int) -> bool:
+        """Read the labels in a text with their values; False if there are none."""
         draft = self._draft
         section, unit = (draft.totals.section, draft.totals.unit) if draft else ("", "ms")
-        for item in find_items(text, section, unit):
+        items = list(find_items(text, section, unit))
+        for item in items:
             self._read_item(item, line)
+        return bool(items)
 
     def _read_item(self, item: Item, line: int) -> None:
         draft = self._draft
@@ -436,6 +443,12 @@ class _Reader:
             draft = self._begin_run(line)
         draft.last_line = line
         draft.begin_histogram()
+
+
+def _holds_results(text: str) -> bool:
+    if any(True for _ in find_items(text, "latency", "")):
+        return True
+    return any(not isinstance(part, str) for part in (*split_rows(text), *split_csv(text)))
 
 
 def _may_go_on(part: Row | Checkpoint | str) -> bool:

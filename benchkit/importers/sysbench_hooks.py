@@ -22,8 +22,11 @@ _NAMES = {
 }
 """The fields of an object after its time, in order."""
 
-_CSV = re.compile(r"(\d{1,9}),(\d{1,7})" + r",(\d{1,16}\.\d\d)" * 8)
+_CSV = re.compile(
+    r"(?<![\d.,])(\d{1,9}),(\d{1,7})" + r",(\d{1,16}\.\d\d)" * 8 + rf"(?![\d.,{DAMAGE}])"
+)
 _CSV_PART = re.compile(rf"\d{{1,9}},\d{{1,7}}(?:,\d{{1,16}}\.\d\d)+[,\d.{DAMAGE}]*")
+_CSV_BEGIN = re.compile(rf"\d{{1,9}},[\d,.{DAMAGE}]*(?:{DAMAGE}|$)")
 _CSV_NAMES = tuple(_NAMES.values())
 _FIELD = re.compile(
     rf"(?:^|[\s{{,\"])(time|{'|'.join(_NAMES)})\"\s{{0,4}}:\s{{0,8}}\"?\s{{0,4}}"
@@ -31,16 +34,29 @@ _FIELD = re.compile(
 )
 
 
-def csv_row(text: str) -> Row | None:
-    """Return the row that a line of `report_csv` is; not whole where the line breaks off."""
-    if not text[:1].isdecimal():
-        return None
-    match = _CSV.fullmatch(text.removesuffix(DAMAGE))
-    if match:
+def split_csv(text: str) -> list[Row | str]:
+    """Return the rows of `report_csv` in a line, and the text between them, in order.
+
+    Usually that is one text, or one row; but line breaks may be lost.
+    """
+    if text.count(",") < len(_CSV_NAMES):
+        return [text]
+    parts: list[Row | str] = []
+    end = 0
+    for match in _CSV.finditer(text.removesuffix(DAMAGE)):
         values = dict(zip(_CSV_NAMES, map(float, match.groups()[1:]), strict=True))
-        return Row(float(match[1]), _in_seconds(values))
-    if not _CSV_PART.fullmatch(text):
+        parts += [text[end : match.start()], Row(float(match[1]), _in_seconds(values))]
+        end = match.end()
+    parts.append(text[end:] if text[end:] != DAMAGE else "")
+    return [part for part in parts if part]
+
+
+def cut_csv_row(text: str) -> Row | None:
+    """Return what is left of a row of `report_csv` that breaks off, or is damaged."""
+    if not _CSV_BEGIN.match(text):
         return None
+    if not _CSV_PART.fullmatch(text):
+        return Row(float(text.partition(",")[0]), {}, whole=False)
     time_s, threads, *rates = text.split(",")
     whole = [rate for rate in rates if re.fullmatch(r"\d{1,16}\.\d\d", rate)]
     if rates[: len(whole)] != whole or len(rates) > len(_CSV_NAMES):
