@@ -234,13 +234,14 @@ def test_response_times_of_a_text_that_was_broken_into_lines_are_read():
     assert any("latency_mean" in problem.message for problem in imported.problems)
 
 
+@pytest.mark.parametrize("time", ["10s", "30s"])
 @pytest.mark.parametrize("change", ["", "{0}\n{0}\n"], ids=["lost", "twice"])
 @pytest.mark.parametrize("version", VERSIONS)
-def test_rows_that_do_not_follow_each_other_are_flagged(version, change):
+def test_rows_that_do_not_follow_each_other_are_flagged(version, change, time):
     row = make_log(3).rows[0]
     rows = tuple(replace(row, time_s=10 * i) for i in range(1, 6))
     text = write_log(make_log(3, version, rows=rows))
-    row = next(line for line in text.split("\n") if line.startswith("[") and "30s" in line[:9])
+    row = next(line for line in text.split("\n") if line.startswith("[") and time in line[:9])
     damaged = read_one(text.replace(row + "\n", change.format(row)))
     assert any(warning.startswith("1 interval rows") for warning in damaged.warnings)
     assert not any("interval rows" in warning for warning in read_one(text).warnings)
@@ -272,3 +273,13 @@ def test_percentile_whose_line_is_lost_is_named(version):
 
 def drop_percentile(text):
     return re.sub(r"\n.*percentile.*(?=\n)", "", text)
+
+
+@pytest.mark.parametrize("label", ["Total operations", "Operations performed"])
+def test_count_of_operations_without_its_rate_is_cut(label):
+    text = write_test(
+        make_log(1, rows=()), f"{label}: 102", "", "10.00 MiB transferred (1.00 MiB/sec)"
+    )
+    with pytest.raises(ImportFormatError, match="the value of 'operations' breaks off"):
+        read(text)
+    assert "operations" not in read_one(text, lenient=True).extra

@@ -194,6 +194,17 @@ def test_other_things_in_a_count_make_it_none(number):
         read(text)
 
 
+def test_lost_bytes_in_a_label_are_named(tmp_path):
+    log = make_log(1)
+    for label in ("read", "total number of events", "min", f"[ {log.rows[0].time_s}s ] thds"):
+        broken = label[:-2] + "\0\0"
+        text = write_log(log).replace(f"{label}:", f"{broken}:", 1).encode()
+        with pytest.raises(ImportFormatError, match="the line is damaged"):
+            read_file(tmp_path / "x", text)
+        (run,) = read_file(tmp_path / "x", text, lenient=True).runs
+        assert run.metrics["transactions"] == log.transactions
+
+
 def test_utf_16_behind_utf_8_is_text(tmp_path):
     """As a shell writes it that appends in another encoding than that of the file."""
     logs = [make_log(seed) for seed in range(2)]
@@ -212,7 +223,11 @@ STARTS = [
     "before", ["", write_log(make_log(1)) + "\n"], ids=["alone", "behind a run"]
 )
 @pytest.mark.parametrize(
-    "start", [*STARTS, "sysbenc", "sysbench 1.0.20 (using", f"{STARTS[1]}FATAL: no such test\n"]
+    "start",
+    [
+        *(*STARTS, "sysbenc", "sysbench 1", "sysbench 1.", "sysbench 1.0.20 (using"),
+        f"{STARTS[1]}FATAL: no such test\n",
+    ],
 )
 def test_run_without_any_result_is_refused(before, start, tmp_path):
     data = (before + start).encode()

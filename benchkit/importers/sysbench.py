@@ -379,8 +379,9 @@ class _Reader:
             self._book.report(Problem(line, "the line of the histogram breaks off, or is damaged"))
             return
         section = draft.totals.section if draft else ""
-        for part in split_special(text):
-            self._read_items(part, line)
+        is_known = [self._read_items(part, line) for part in split_special(text)]
+        if draft and not draft.totals.done and not any(is_known) and DAMAGE in text.rstrip(DAMAGE):
+            self._book.report(Problem(line, "the line is damaged"))
         if section and ":" not in text and draft and not draft.totals.done and is_cut_label(text):
             self._book.report(Problem(line, f"the line {text.strip()!r} breaks off"))
 

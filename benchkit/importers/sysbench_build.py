@@ -234,7 +234,7 @@ def _notes(draft: Draft) -> Iterator[str]:
 def _missing_parts(values: Mapping[str, float]) -> Iterator[str]:
     """Yield what every run's totals have, by the name of a part, or of a line in it."""
     yield from (part for part, name in _PARTS if name not in values)
-    if any(name in values for name in _PERFORMED):
+    if "transactions" in values or any(name in values for name in _PERFORMED):
         yield from (f"'{line}:'" for name, line in _PERFORMED.items() if name not in values)
     has_percentile = any(name.startswith(("latency_p", "percentile")) for name in values)
     if "latency_mean" in values and values.get("events") and not has_percentile:

@@ -95,8 +95,9 @@ class RowTable:
 
     def uneven(self, interval_s: float) -> int:
         """Return how many rows come later than an interval after the row before, or not later."""
+        is_late = self.first_s > 1.5 * interval_s
         steps = self._steps.items()
-        return sum(count for step, count in steps if step <= 0 or step > 1.5 * interval_s)
+        return is_late + sum(count for step, count in steps if step <= 0 or step > 1.5 * interval_s)
 
     def has(self, name: str) -> bool:
         """Whether any row has a value of this name."""

@@ -229,7 +229,8 @@ def find_items(text: str, section: str, unit: str) -> Iterator[Item]:
             continue
         item, length = _read_value(label, text, unit)
         text = text[length:]
-        if section == "sql" and label.second not in ("", *item.values) and not text.strip(DAMAGE):
+        is_rated = section == "sql" or label.name == "operations"
+        if is_rated and label.second not in ("", *item.values) and not text.strip(DAMAGE):
             item = Item(label, cut=True)  # the rate is always printed, so the count is cut as well
         yield item
 
