@@ -40,6 +40,7 @@ WRAPPED = {
     "json": lambda text: json.dumps({"stdout": text}),
     "json lines": lambda text: json.dumps({"stdout_lines": text.split("\n")}, indent=2),
     "one blank": lambda text: re.sub(" +", " ", text),
+    "one line": lambda text: re.sub(r"\s+", " ", text),
     "no blank after colons": lambda text: re.sub(r": +", ":", text),
     "no indent": lambda text: re.sub(r"\n +", "\n", text),
     "no blank lines": lambda text: re.sub(r"\n+", "\n", text),

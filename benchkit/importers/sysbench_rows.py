@@ -64,7 +64,8 @@ _NAMES = {
     "concurrency": "concurrency",
 }
 _MIB_NAMES = {"reads_per_s": "read_mib_per_s", "writes_per_s": "written_mib_per_s"}
-_MORE_DIGITS = re.compile(rf"[^\s\d/()]\d| \d|{DAMAGE}.")
+_RANK = r"\d{1,3}(?:\.\d{1,3})?(?:th|st|nd|rd)? ?percentile"
+_MORE_DIGITS = re.compile(rf"[^\s\d/()]\d| (?!{_RANK})\d|{DAMAGE}.")
 _POWERS = {"s": 0, "ms": -3, "us": -6, "ns": -9}
 
 
