@@ -473,3 +473,21 @@ def test_result_with_a_fraction_is_kept_and_flagged():
         42.333,
         ("nopm 42.333 is not whole, as counts are",),
     )
+
+
+# What people write around a log
+
+
+@pytest.mark.parametrize(
+    "prose",
+    [
+        "This is 2\xd7 the NOPM of the older one, at a P99 of 5\xb5s.",
+        "We got 98385 MariaDB tpm and 42333 PostgreSQL tpm before",
+        "MariaDB tpm rose, but MySQL tpm fell to 5 MySQL tpm",
+    ],
+)
+def test_words_about_a_log_are_none_of_its_lines(prose, tmp_path):
+    text = "\n".join([prose, *writer.log(Run(users=3, counts=RATES)), prose])
+    (run,) = read_text(tmp_path, text).runs
+    assert (run.threads, run.metrics["nopm"]) == (3, Run().nopm)
+    assert run.extra["tcount_tpm"] == list(RATES)

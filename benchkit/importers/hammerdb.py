@@ -40,8 +40,10 @@ _CUT_NUMBER = re.compile(
     r"(?:(?<!\d)[:=]|[:=]\s|%-|\b(?:is|in|of|achieved|from|at))\s*(?P<number>[-+]?\d[\d.,]*)$"
 )
 _FOREIGN = re.compile("[\x80-\x9f\xa1-\xff](?=[\\d.,])|(?<=[\\d.,])[\x80-\x9f\xa1-\xff]")
-_FIGURES = re.compile(r"Virtual User|NOPM|TPM|\btpm\b|\bqph\b|CALLS|P99|_ms\"|Completed|completed")
-"""Where a number that touches no ASCII has been damaged: HammerDB prints nothing but."""
+_FIGURES = re.compile(
+    r"Vuser|System achieved|Virtual Users? configured|(?:tpm|qph)(?: @.*)?\s*$|CALLS:|P99:|_ms\""
+)
+"""What is in HammerDB's own lines, which are ASCII; around them people write ``2× NOPM``."""
 
 _DAMAGED_NAME = re.compile(
     rf"(?=[A-Za-z ]{{0,40}}{DAMAGE})"

@@ -374,7 +374,7 @@ class LogReader:
         rows = text.count(" tpm") + text.count(" qph")
         if rows <= 1 and (match := _COUNTER.search(text.rstrip())) is not None:
             self._counter(line, match)
-        elif rows > 1 or "Vuser" in text:
+        elif "Vuser" in text or (rows > 1 and text[:1].isdigit()):
             found = list(_GLUED_COUNTER.finditer(text))
             for glued in found:
                 self._counter(line, glued)
