@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from mutation import fuzzed, lines
 
 from benchkit.errors import BenchkitError
-from benchkit.importers import taf, taf_html, taf_report, taf_results, taf_text
+from benchkit.importers import taf, taf_html, taf_names, taf_report, taf_results, taf_text
 from benchkit.importers.model import ImportFormatError
 from benchkit.importers.source import read_lines
 from benchkit.importers.taf_columns import MEAN_ONLY
@@ -322,6 +322,12 @@ def test_any_text_gives_a_result_or_our_error(parse, text):
         parse(lines(text), lenient=True, name="x")
     except BenchkitError as error:
         assert str(error)
+
+
+def test_groups_of_a_version_are_the_servers_and_those_of_a_client_are_not():
+    groups = ("mysqld-8.0", "mariadb-11.8", "mariadbd-12", "mariadb-client", "mariadb-dump")
+    lines = [line for number, group in enumerate(groups) for line in (f"[{group}]", f"x{number}=1")]
+    assert [name for name, _ in taf_names.server_options(lines)] == ["x0", "x1", "x2"]
 
 
 CONTENTS = ["# sizes", "[mysqld]", "a = 1G", 'init="SET x=1, y=2"', "skip-x", "[client]", "port=1"]

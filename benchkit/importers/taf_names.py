@@ -121,7 +121,7 @@ _SECRET = re.compile(r"pass(word|wd)?", re.IGNORECASE)
 _OPTION = re.compile(r"[A-Za-z][\w.-]*")
 _GROUP = re.compile(r"\s*\[ *([^\]]+?) *\]")
 _SERVER_GROUPS = server_groups("MariaDB")
-_VERSIONED = ("mysqld", "mariadb", "mariadbd")  # as in [mysqld-8.0]
+_VERSIONED = re.compile(r"(?:mysqld|mariadbd?)-\d.*")  # as [mysqld-8.0]; others are clients'
 _GROUPED = re.compile(r"-?\d{1,3}(?:(?:,\d{3})+\.\d+|(?:,\d{3}){2,})")
 """Thousands apart by commas, where these cannot be decimal ones."""
 
@@ -251,7 +251,7 @@ def server_options(lines: Iterable[str]) -> tuple[tuple[str, str | None], ...] |
             return None
         group = _GROUP.match(line)
         if group:
-            is_read = group[1] in _SERVER_GROUPS or group[1].partition("-")[0] in _VERSIONED
+            is_read = group[1] in _SERVER_GROUPS or bool(_VERSIONED.fullmatch(group[1]))
         option = parse_option(line) if is_read and not group else None
         found += [option] if option else []
     return tuple(found)
