@@ -326,3 +326,14 @@ def test_metric_that_lost_the_end_of_its_line_is_not_known(write_it):
     glued = re.sub(r"(Comparison: TPS)\n+", r"\1", text)
     found = read_both(taf_report.parse, glued, "expected a metric, found 'TPSThreads")
     assert not values_of(found)
+
+
+def test_value_that_references_make_very_long_is_not_written_out():
+    doubled = (f"[$VAR1->[0][{at}], $VAR1->[0][{at}]]" for at in range(20))
+    lists = ", ".join(["[1, 2]", *doubled])
+    text = (
+        f"[ [{lists}], {{'thread_count' => 1, 'iteration_id' => 1, 'metrics' => "
+        "[{'name' => 'TPS', 'value' => $VAR1->[0][20]}, {'name' => 'QPS', 'value' => 2}] } ]"
+    )
+    found = read_both(taf_results.parse_dump, text, "TPS: expected a number, found 'a list")
+    assert [run.metrics for run in found.runs] == [{"qps": 2}]

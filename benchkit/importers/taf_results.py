@@ -271,8 +271,8 @@ def _entry(
         read = [_metric(each, kind) for each in (found if isinstance(found, list) else [found])]
         if None in read:
             problems.append(Problem(0, f"{kind}: a metric without a name"))
-        # Some are in two of the lists
-        entry.metrics += [each for each in read if each and each not in entry.metrics]
+        entry.metrics += [each for each in read if each]
+    entry.metrics = list(dict.fromkeys(entry.metrics))  # some are in two of the lists
     return entry
 
 
@@ -281,6 +281,8 @@ def _metric(metric: object, kind: str) -> tuple[str, object, str, str] | None:
     if not isinstance(metric, dict) or not isinstance(metric.get("name"), str):
         return None
     value = metric.get("value", "no value")
+    if isinstance(value, list | dict):  # by references it may be longer than memory, if written
+        value = "a list or an object"
     return metric["name"], value, str(metric.get("unit") or ""), str(metric.get("type", kind))
 
 
