@@ -169,10 +169,11 @@ def _whole_lines(lines: list[str]) -> Iterator[tuple[int, str]]:
     """Yield lines with those they go on in, and the number of the first."""
     numbered = iter(enumerate(lines, 1))
     for number, first in numbered:
-        whole = first
-        while whole[:1] not in ("#", "!") and _GOES_ON.search(whole):
-            whole = whole[:-1] + next(numbered, (0, ""))[1]
-        yield number, whole
+        pieces = [first]
+        while first[:1] not in ("#", "!") and _GOES_ON.search(pieces[-1]):
+            pieces[-1] = pieces[-1][:-1]
+            pieces.append(next(numbered, (0, ""))[1])
+        yield number, "".join(pieces)
 
 
 def _read(line: str) -> tuple[str, str] | None:

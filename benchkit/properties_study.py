@@ -167,9 +167,9 @@ class _Keys:
 
     def left(self) -> Iterator[str]:
         """Yield what is not looked at: what is set again, and the keys of other suites."""
+        last = {each.key: each.line for each in self.file.lines}
         for each in self.file.lines:
-            line = self.file.line_of(each.key)
-            if line != each.line:
+            if (line := last[each.key]) != each.line:
                 yield f"{each.key} (line {each.line}; line {line} sets it again)"
         prefixes = {SYSBENCH: "sysbench_lua.", TPROCC: "hammerdb_tprocc."}
         others = [p for suite, p in prefixes.items() if suite != self.suite]

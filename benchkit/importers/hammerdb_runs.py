@@ -366,9 +366,13 @@ def _order_profiles(drafts: list[Draft]) -> None:
     Profiles may stand in a file of their own, which is often printed after all runs.
     """
     profiled = [draft for draft in drafts if draft.profile_users]
+    runs_of: dict[int | None, list[Draft]] = {}
+    for draft in drafts if profiled else ():
+        if draft.has_result:
+            runs_of.setdefault(threads(draft), []).append(draft)
     for users in sorted({draft.profile_users or 0 for draft in profiled}):
         told = [draft for draft in profiled if draft.profile_users == users]
-        runs = [draft for draft in drafts if draft.has_result and threads(draft) == users]
+        runs = runs_of.get(users, [])
         names = {draft.database for draft in (*told, *runs)} - {""}
         if len(runs) == len(told) and len(names) < 2:
             _swap_profiles(runs, told)

@@ -1,7 +1,8 @@
 """The framework's text report of one run series, and the readme of one iteration."""
 
+import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from benchkit.importers.model import Imported, ImportFormatError, Problem
@@ -63,7 +64,11 @@ class _Summary:
 
 @dataclass(slots=True)
 class _Text:
-    """A text report while it is read; `is_lost` behind where an iteration's line is missing."""
+    """A text report while it is read.
+
+    Of the iteration that is read, `names` are its metrics; `is_lost` is set behind where an
+    iteration's line is missing.
+    """
 
     problems: list[Problem]
     section: str = ""
@@ -71,6 +76,7 @@ class _Text:
     metadata: dict[str, str] = field(default_factory=dict)
     config: list[str] = field(default_factory=list)
     reports: int = 0
+    names: set[str] = field(default_factory=set)
     is_lost: bool = False
     entries: list[Entry] = field(default_factory=list)
     summaries: list[_Summary] = field(default_factory=list)
@@ -113,6 +119,7 @@ def _start_iteration(text: _Text, number: int, found: re.Match[str]) -> None:
     """Begin an iteration; a line that comes twice begins one."""
     text.is_report = True
     text.is_lost = False
+    text.names = set()
     text.section = _METADATA_ENDS[0]
     entry = Entry(
         number,
@@ -165,12 +172,13 @@ def _read_metric(text: _Text, line: Line, plain: str) -> None:
     metric = found[1], found[2], unit, "primary" if is_primary else "additional"
     metrics = text.entries[-1].metrics
     if not text.is_lost and metrics[-1:] != [metric]:
-        if found[1].endswith(":") or any(metric[0] == name for name, *_ in metrics):
+        if found[1].endswith(":") or found[1] in text.names:
             message = f"a second {found[1]}: expected 'Thread Count: ...' before it"
             text.problems.append(Problem(line.number, message))
             text.is_lost = finite(found[2]) is not None  # a warning in between loses nothing
             return
         metrics.append(metric)
+        text.names.add(found[1])
 
 
 def _read_summary(text: _Text, number: int, plain: str) -> None:
@@ -206,10 +214,14 @@ def _check(text: _Text) -> None:
     for _, threads in whole:
         message = f"the report breaks off: no summary for thread count {threads}"
         text.problems.append(Problem(0, message))
+    spreads = {key: describe_iterations(found) for key, found in values.items()}
+    nothing = describe_iterations([])
+    bounds: dict[tuple[str, str, str], tuple[float, float]] = {}
     for summary in text.summaries:
         key = summary.series, str(summary.threads), summary.name
-        spread = describe_iterations(values.get(key, []))
-        _drop_foreign(text, summary, spread.mean)
+        spread = spreads.get(key, nothing)
+        if (found := _bounds(summary, spread.mean)) is not None:
+            bounds.setdefault(key, found)
         given = (float(spread.n), spread.minimum, spread.maximum, spread.mean)
         for what, printed, value in zip(
             ("Count", "Min", "Max", "Avg"), summary.figures, given, strict=True
@@ -222,36 +234,45 @@ def _check(text: _Text) -> None:
                         f"{printed}, the iterations give {value:.2f}",
                     )
                 )
+    _drop_foreign(text, bounds)
 
 
 def _drop_cut(text: _Text) -> None:
     """Drop metrics whose line ends in the number, where others of the name have a unit behind."""
     units = {name: unit for entry in text.entries for name, _, unit, _ in entry.metrics if unit}
     for entry in text.entries:
-        for metric in list(entry.metrics):
-            name, _, unit, kind = metric
-            if name in units and not unit and kind != "primary":
-                entry.metrics.remove(metric)
+        whole = []
+        for name, value, unit, kind in entry.metrics:
+            if unit or kind == "primary" or name not in units:
+                whole.append((name, value, unit, kind))
+            else:
                 message = f"{name} lacks its unit, {units[name]}: its number may be cut"
                 text.problems.append(Problem(entry.line, message))
+        entry.metrics = whole
 
 
-def _drop_foreign(text: _Text, summary: _Summary, mean: float) -> None:
-    """Drop values that a summary's minimum, maximum and mean agree upon to be none of its own."""
+def _bounds(summary: _Summary, mean: float) -> tuple[float, float] | None:
+    """Return the bounds of a summary whose figures agree, where the iterations' mean does not."""
     _, low, high, told = summary.figures
     if low is None or high is None or told is None or not low <= told <= high:
-        return
+        return None
     if abs(mean - told) <= _ROUNDING + 1e-9 * abs(told):
-        return
-    for entry in text.entries:
-        if (entry.series, str(entry.threads)) == (summary.series, str(summary.threads)):
-            entry.metrics[:] = [
-                metric
-                for metric in entry.metrics
-                if metric[0] != summary.name
-                or (value := finite(metric[1])) is None
-                or low - _ROUNDING <= value <= high + _ROUNDING
-            ]
+        return None
+    return low - _ROUNDING, high + _ROUNDING
+
+
+def _drop_foreign(text: _Text, bounds: Mapping[tuple[str, str, str], tuple[float, float]]) -> None:
+    """Drop values that are not within the bounds of their summary: they are none of its own."""
+    for entry in text.entries if bounds else ():
+        kept = []
+        for metric in entry.metrics:
+            low, high = bounds.get(
+                (entry.series, str(entry.threads), metric[0]), (-math.inf, math.inf)
+            )
+            value = finite(metric[1])
+            if value is None or low <= value <= high:
+                kept.append(metric)
+        entry.metrics = kept
 
 
 # Readme
