@@ -142,13 +142,16 @@ class _Reader:
             self._feed(replace(line, text=text))
 
     def _feed(self, line: Line) -> None:
-        text = _CONTAINER.sub("", line.text, count=1)
+        text = line.text
+        if "|" in text or text.startswith("[pod/"):
+            text = _CONTAINER.sub("", text, count=1)
         prefix, text = self._prefixes.split(text)
         self._log.date = date_in(prefix)
         if "\t" in text or "\xa0" in text:
             text = text.translate(_BLANKS)
-        rest = self._documents.feed(line.number, self._without_damage(line, text))
-        if rest:
+        if not (line.whole and text.isascii()):
+            text = self._without_damage(line, text)
+        if rest := self._documents.feed(line.number, text):
             self._text(line.number, rest)
 
     def end(self) -> None:

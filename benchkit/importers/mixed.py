@@ -8,7 +8,7 @@ the second, is in both: readers pass over what is not theirs.
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from benchkit.importers.model import ImportFormatError
@@ -18,6 +18,7 @@ _SWITCHES_MAX = 10_000
 """Changes of kind in a file that are followed; where there are more, lines alternate."""
 
 _TEXT_MAX = 10_000
+_BLOCK_CHARACTERS = 1 << 16
 _HTML_HEADING = (
     r"<(?:h\d|td|th|caption)\b[^<>]{0,200}>\s*"
     r"(?:Comparison: ?\w|(?:System|Database|Test) Info \(per dataset\))"
@@ -142,17 +143,39 @@ class Watch:
         self._words = [(word, each) for each, known in signs.items() for word in known.words]
 
     def __iter__(self) -> Iterator[Line]:
-        for line in self._lines:
-            for word, kind in self._words:
-                if word in line.text and SIGNS[kind].result.search(line.text, 0, _TEXT_MAX):
-                    self.others.setdefault(kind, line.number)
-                    self._words = [pair for pair in self._words if pair[1] != kind]
-            yield line
+        for block in _blocks(self._lines):
+            self._look(block)
+            yield from block
 
     def finish(self) -> None:
         """Look at the lines that were not asked for."""
         for _ in self:
             pass
+
+    def _look(self, block: Sequence[Line]) -> None:
+        """Look for results in a block of lines, nearly all of which have no word of them."""
+        text = "\n".join([line.text for line in block])
+        for word, kind in self._words:
+            if kind in self.others or word not in text:
+                continue
+            result = SIGNS[kind].result
+            told = (x for x in block if word in x.text and result.search(x.text, 0, _TEXT_MAX))
+            if (line := next(told, None)) is not None:
+                self.others[kind] = line.number
+
+
+def _blocks(lines: Iterable[Line]) -> Iterator[list[Line]]:
+    """Yield the lines by blocks: a word is sooner found in one long text than in many short."""
+    block: list[Line] = []
+    left = _BLOCK_CHARACTERS
+    for line in lines:
+        block.append(line)
+        left -= len(line.text) + 1
+        if left < 0:
+            yield block
+            block, left = [], _BLOCK_CHARACTERS
+    if block:
+        yield block
 
 
 @dataclass(slots=True)

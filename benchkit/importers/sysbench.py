@@ -151,7 +151,7 @@ class _Reader:
         self._draft: Draft | None = None
         self._json = JsonRows()
         self._orphans = Orphans()
-        self._held: tuple[str, int] | None = None
+        self._held: tuple[str, Sequence[Row | Checkpoint | str], int] | None = None
         self._prefix: re.Pattern[str] | None = None
         self._command_text = ""
         self._last_line = self._before_last = 0
@@ -189,7 +189,8 @@ class _Reader:
         return text[match.end() :]
 
     def _read_part(self, text: str, line: int) -> None:
-        text = self._let_go(text)
+        if self._held:
+            text = self._let_go(text)
         if line != self._last_line:
             self._before_last, self._last_line = self._last_line, line
         self._last_text = text
@@ -211,7 +212,7 @@ class _Reader:
     def _read_words(self, text: str, line: int) -> None:
         parts = split_rows(text)
         if _may_go_on(parts[-1]) and DAMAGE not in text:
-            self._held = text, line
+            self._held = text, parts, line
         else:
             self._read_rows(parts, line)
 
@@ -223,10 +224,10 @@ class _Reader:
         held, self._held = self._held, None
         if not held:
             return text
-        parts = split_rows(held[0])
-        if not text.startswith("[") and _ends_row(held[0] + text, parts[-1]):
-            return held[0] + text
-        self._read_rows(parts, held[1])
+        begun, parts, line = held
+        if not text.startswith("[") and _ends_row(begun + text, parts[-1]):
+            return begun + text
+        self._read_rows(parts, line)
         return text
 
     def _read_rows(self, parts: Sequence[Row | Checkpoint | str], line: int) -> None:

@@ -195,6 +195,7 @@ class Draft:
         self.rows = RowTable(room.spool)
         self.room = room
         self._fields: frozenset[str] = frozenset()
+        self._names: frozenset[str] = frozenset()
         self._first_row_line = 0
         self.dropped: set[str] = set()
         self.final = Totals()
@@ -239,13 +240,15 @@ class Draft:
 
         All rows of a run have the same fields, but for response times where nothing ended.
         """
-        if "tps" not in row.values or not row.whole:
+        if row.values.keys() == self._names or "tps" not in row.values or not row.whole:
             return 0
         fields = frozenset("latency" if "latency" in name else name for name in row.values)
         known, before = self._fields, self._first_row_line
         if fields > known:
             self._fields, self._first_row_line = fields, line
             return before if known - {"latency"} != fields - {"latency"} else 0
+        if fields == known:
+            self._names = frozenset(row.values)
         lacking = known - fields if row.values["tps"] else known - fields - {"latency"}
         return line if lacking else 0
 
