@@ -99,7 +99,7 @@ _GLUED_COUNTER = re.compile(
 
 _BARE_JOB = re.compile(rf"\s*({JOB_ID})\s*")
 _PARTS = re.compile(r"(?=Vuser \d{1,7}\s*:)|(?=hammerdb>)|\\r|\\n")
-_NEEDLES = re.compile("|".join(map(re.escape, sorted(_RULES))))  # sorted, it is twice as fast
+_NEEDLES = re.compile("|".join(map(re.escape, _RULES)))
 _VUSER = re.compile(r"Vuser (\d{1,7})\s*:")
 
 _DATE = re.compile(

@@ -18,7 +18,7 @@ _SWITCHES_MAX = 10_000
 """Changes of kind in a file that are followed; where there are more, lines alternate."""
 
 _TEXT_MAX = 10_000
-_BLOCK_CHARACTERS = 1 << 16
+_BLOCK_CHARACTERS = 1 << 14
 _HTML_HEADING = (
     r"<(?:h\d|td|th|caption)\b[^<>]{0,200}>\s*"
     r"(?:Comparison: ?\w|(?:System|Database|Test) Info \(per dataset\))"
