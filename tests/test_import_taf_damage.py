@@ -8,6 +8,7 @@ from imports import dataset, report_of, write
 from mutation import lines
 
 from benchkit.importers import (
+    model,
     percent,
     source,
     taf_html,
@@ -228,7 +229,7 @@ def test_long_percent_tables_are_read_in_part(monkeypatch):
 
 
 def test_of_very_many_problems_the_first_are_kept(monkeypatch):
-    monkeypatch.setattr(taf_names, "_PROBLEMS_MAX", 3)
+    monkeypatch.setattr(model, "PROBLEMS_MAX", 3)
     text = CSV + "x\n" * 10
     assert len(taf_results.parse_csv(lines(text), lenient=True).problems) == 3
 

@@ -15,7 +15,7 @@ from benchkit.importers.hammerdb_draft import (
     threads,
     workload,
 )
-from benchkit.importers.model import ImportedRun, ImportFormatError, Problem
+from benchkit.importers.model import ImportedRun, Problem, Problems
 
 JOB_ID = r"[0-9A-F]{24}"
 """HammerDB's job ids."""
@@ -31,7 +31,6 @@ _MEASURED = (
     "refreshes", "etprof_",
 )  # fmt: skip
 _RUNS_MAX = 10_000
-_PROBLEMS_MAX = 1000
 _VIRTUAL_USERS_IN_NAME = re.compile(
     r"(?<![a-z0-9])(\d{1,5})[-_ ]?vus?(?![a-z])|(?<![a-z])vus?[-_ ]?(\d{1,5})(?!\d)", re.IGNORECASE
 )
@@ -55,13 +54,12 @@ class Collector:
         What banners and settings said last.
     settings : dict
         Options that were set, which hold for the runs that follow.
-    problems : list of Problem
+    problems : Problems
     started : dict
         What began a run that nothing was told of yet, and in which line.
     """
 
     def __init__(self, lenient: bool) -> None:
-        self.lenient = lenient
         self.current: Draft | None = None
         self.job = ""
         self.version = ""
@@ -69,7 +67,7 @@ class Collector:
         self.benchmark = ""
         self.virtual_users: int | None = None
         self.settings: dict[str, str] = {}
-        self.problems: list[Problem] = []
+        self.problems = Problems(lenient)
         self.started: dict[str, int] = {}
         self._left_out: list[int] = []
         self._drafts: list[Draft] = []
@@ -85,10 +83,7 @@ class Collector:
         ------
         ImportFormatError
         """
-        if not self.lenient:
-            raise ImportFormatError(message, line)
-        if len(self.problems) < _PROBLEMS_MAX:
-            self.problems.append(Problem(line, message))
+        self.problems.append(Problem(line, message))
 
     def has_room(self, line: int) -> bool:
         """Whether one more row can be kept; that one cannot is noted once."""

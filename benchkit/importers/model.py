@@ -13,6 +13,9 @@ Rows = tuple[tuple[str, str], ...]
 """Labels and values in the order of the file; an absent value has no row."""
 
 
+PROBLEMS_MAX = 1000
+"""Problems that are kept of one file."""
+
 _WRAPPED_MAX = 1_000_000
 
 
@@ -52,6 +55,27 @@ class Problem:
 
     line: int
     message: str
+
+
+class Problems(list[Problem]):
+    """What is wrong with one file: of very much, the first of it.
+
+    Parameters
+    ----------
+    lenient : bool
+        Otherwise the first problem is raised as an `ImportFormatError`.
+    """
+
+    def __init__(self, lenient: bool) -> None:
+        super().__init__()
+        self._lenient = lenient
+
+    def append(self, problem: Problem) -> None:
+        """Take in a problem, or raise it."""
+        if not self._lenient:
+            raise ImportFormatError(problem.message, problem.line)
+        if len(self) < PROBLEMS_MAX:
+            super().append(problem)
 
 
 @dataclass(frozen=True, slots=True)

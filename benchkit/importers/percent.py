@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice, pairwise
 
-from benchkit.importers.model import Imported, ImportedRun, ImportFormatError, Problem
+from benchkit.importers.model import Imported, ImportedRun, ImportFormatError, Problem, Problems
 from benchkit.importers.source import Line
 from benchkit.importers.taf_columns import COPIES, flagged
-from benchkit.importers.taf_names import RUNS_MAX, Problems, limited
+from benchkit.importers.taf_names import RUNS_MAX, limited
 from benchkit.metrics import PERCENT_METRIC
 
 FORMAT = "percent table"

@@ -9,7 +9,7 @@ another file, or numbers that cannot belong to the same run.
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from benchkit.importers.model import Imported, ImportedRun, ImportFormatError, Problem
+from benchkit.importers.model import Imported, ImportedRun, Problem, Problems
 from benchkit.importers.source import DAMAGE, Line
 from benchkit.importers.sysbench_build import build_runs
 from benchkit.importers.sysbench_draft import Draft, Heading, Orphans, Room, find_gaps
@@ -45,7 +45,6 @@ RUNS_MAX = 10_000
 _STREAMS_MAX = 200
 _COMMAND_REACH = 10
 _BANNER_MAX = 200
-_PROBLEMS_MAX = 1000
 _TEXT_MAX = 1 << 18
 
 _START = re.compile(r"Running\s?the\s?test\s?with\s?following\s?options")
@@ -124,16 +123,12 @@ class _Book:
     """What all readers of a file write to: runs, problems, and how much of each is left."""
 
     def __init__(self, lenient: bool) -> None:
-        self.lenient = lenient
         self.drafts: list[Draft] = []
-        self.problems: list[Problem] = []
+        self.problems = Problems(lenient)
         self.room = Room()
 
     def report(self, problem: Problem) -> None:
-        if not self.lenient:
-            raise ImportFormatError(problem.message, problem.line)
-        if len(self.problems) < _PROBLEMS_MAX:
-            self.problems.append(problem)
+        self.problems.append(problem)
 
     def add(self, draft: Draft) -> None:
         if len(self.drafts) < RUNS_MAX:

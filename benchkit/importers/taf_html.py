@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain
 
-from benchkit.importers.model import Imported
+from benchkit.importers.model import Imported, Problems
 from benchkit.importers.source import Line
-from benchkit.importers.taf_names import Problems, limited
+from benchkit.importers.taf_names import limited
 from benchkit.importers.taf_report import read_report
 
 _TAG = re.compile(r"(<[^<>]*>)")

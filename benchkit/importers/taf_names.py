@@ -8,7 +8,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from benchkit.importers.model import Facts, ImportFormatError, Problem, Rows, is_underflowed
+from benchkit.importers.model import Facts, Problem, Rows, is_underflowed
 from benchkit.importers.source import DAMAGE, LINE_MAX, Line
 from benchkit.optionfile import server_groups
 
@@ -17,8 +17,6 @@ CHARACTERS_MAX = 16 << 20
 
 RUNS_MAX = 10_000
 """Runs that are kept of one file."""
-
-_PROBLEMS_MAX = 1000
 
 MISSING = ("", "(missing)", "N/A")
 """How the framework writes that it has no value."""
@@ -128,27 +126,6 @@ _GROUPED = re.compile(r"-?\d{1,3}(?:(?:,\d{3})+\.\d+|(?:,\d{3}){2,})")
 _WORK_TOLERANCE = 0.05
 _COUNT_MAX = 10**15
 _SECONDS_MAX = 1e6
-
-
-class Problems(list[Problem]):
-    """What is wrong with one file: of very much, the first of it.
-
-    Parameters
-    ----------
-    lenient : bool
-        Otherwise the first problem is raised as an `ImportFormatError`.
-    """
-
-    def __init__(self, lenient: bool) -> None:
-        super().__init__()
-        self._lenient = lenient
-
-    def append(self, problem: Problem) -> None:
-        """Take in a problem, or raise it."""
-        if not self._lenient:
-            raise ImportFormatError(problem.message, problem.line)
-        if len(self) < _PROBLEMS_MAX:
-            super().append(problem)
 
 
 def metric_of(name: str, unit: str = "") -> tuple[str, float] | None:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from benchkit.importers import taf_cells, taf_config
-from benchkit.importers.model import Imported, ImportedRun, ImportFormatError, Problem
+from benchkit.importers.model import Imported, ImportedRun, ImportFormatError, Problem, Problems
 from benchkit.importers.source import Line
 from benchkit.importers.taf_columns import COPIES, Column, flagged, runs_of, without_copies
 from benchkit.importers.taf_names import (
@@ -20,7 +20,6 @@ from benchkit.importers.taf_names import (
     SUITE,
     SYSTEM,
     TEST,
-    Problems,
     is_cut,
     limited,
     metric_of,

@@ -10,14 +10,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from benchkit.importers import taf_dump
-from benchkit.importers.model import Imported, ImportedRun, ImportFormatError, Problem
+from benchkit.importers.model import Imported, ImportedRun, ImportFormatError, Problem, Problems
 from benchkit.importers.source import DAMAGE, Line
 from benchkit.importers.taf_columns import COPIES, flagged
 from benchkit.importers.taf_json import load_json
 from benchkit.importers.taf_names import (
     MISSING,
     RUNS_MAX,
-    Problems,
     doubtful,
     duration_s,
     facts_of,

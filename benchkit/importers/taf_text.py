@@ -5,11 +5,10 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from benchkit.importers.model import Imported, ImportFormatError, Problem
+from benchkit.importers.model import Imported, ImportFormatError, Problem, Problems
 from benchkit.importers.source import Line
 from benchkit.importers.taf_names import (
     MISSING,
-    Problems,
     finite,
     limited,
 )
