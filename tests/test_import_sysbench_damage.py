@@ -55,6 +55,17 @@ def test_no_number_in_a_row_is_missing(number):
     assert "tps" not in read_one(text).series[0]
 
 
+@pytest.mark.parametrize("number", ["nan", "-nan", "inf"])
+@pytest.mark.parametrize("version", ["0.5", "1.0.20"])
+def test_no_response_time_in_a_row_is_no_damage(version, number):
+    text = write_log(make_log(1, version))
+    (_, row, *_) = [line for line in text.splitlines() if line.startswith("[")]
+    void = re.sub(r"(time: |%\): )[\d.]+", rf"\g<1>{number}", row)
+    assert void != row
+    rows = read_one(text.replace(row, void)).series
+    assert rows[0].keys() - rows[1].keys() == {"latency_p95", "response_p95_s"}
+
+
 def test_totals_without_their_head_come_back():
     log = make_log(1, "0.4.12")
     text = write_log(log)

@@ -240,7 +240,9 @@ class Draft:
 
         All rows of a run have the same fields, but for response times where nothing ended.
         """
-        if row.values.keys() == self._names or "tps" not in row.values or not row.whole:
+        if row.values.keys() == self._names or "tps" not in row.values:
+            return 0
+        if row.has_voids or not row.whole:
             return 0
         fields = frozenset("latency" if "latency" in name else name for name in row.values)
         known, before = self._fields, self._first_row_line

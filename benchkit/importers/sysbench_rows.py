@@ -6,10 +6,11 @@ Reads one row into numbers, by the names and in the units of `metrics.py`; keeps
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import isfinite
 
 from benchkit.importers.source import DAMAGE
 
-_NUMBER = r"-?\d{1,24}(?:\.\d{1,12})?"
+_NUMBER = r"-?(?:\d{1,24}(?:\.\d{1,12})?|nan|inf)"
 _HEAD = re.compile(
     r"(?:\[\s{0,6}|^\s{0,8})(\d{1,9}(?:\.\d{1,9})?)\s?s\s{0,3}\]\s{0,4}(?:Intermediate results: )?"
     r"(?=thds|threads|\d{1,9} threads|tps|qps|eps|events|reads|queue|Checkpoint"
@@ -36,7 +37,7 @@ _FIELD = re.compile(
     """,
     re.VERBOSE,
 )
-_DECIMALS = re.compile(r"\.\d\d(?:\d{4})?\)?$")
+_DECIMALS = re.compile(r"(?:\.\d\d(?:\d{4})?|nan|inf)\)?$")
 _FRAGMENT = re.compile(r"[a-z/(][a-z/ (,\d%]{0,24}\)?:?\s{0,8}[\d.]{0,24}[mun]?")
 _COMMA = re.compile(r"\d,\d")
 _DECIMAL_COMMA = re.compile(
@@ -82,11 +83,14 @@ class Row:
         ``concurrency`` besides.
     whole : bool
         False where the row breaks off.
+    has_voids : bool
+        Whether it has ``nan`` in place of a number, which is then not in `values`.
     """
 
     time_s: float
     values: Mapping[str, float]
     whole: bool = True
+    has_voids: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,8 +192,11 @@ def _read_row(time_s: float, text: str) -> tuple[Row | Checkpoint | None, str]:
     if cut and not (after and _has_decimals(text[:end])):
         values.popitem()  # more digits may have been there
     _drop_unmeasured(values)
+    voids = [name for name, value in values.items() if not isfinite(value)]
+    for name in voids:
+        del values[name]
     whole = not cut and not damaged
-    return Row(time_s, values, whole), after if whole else ""
+    return Row(time_s, values, whole, bool(voids)), after if whole else ""
 
 
 def _add_field(values: dict[str, float], match: re.Match[str]) -> None:
