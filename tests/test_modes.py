@@ -294,7 +294,7 @@ def test_a_disk_that_fills_up_under_a_run_ends_it(memory, tmp_path, monkeypatch)
         ballast = small / "ballast"
         if not ballast.exists():
             with ballast.open("wb") as file:
-                os.posix_fallocate(file.fileno(), 0, shutil.disk_usage(small).free - (4 << 20))
+                os.posix_fallocate(file.fileno(), 0, shutil.disk_usage(small).free - (1 << 20))
 
     small = memory / "small"
     small.mkdir()
