@@ -39,6 +39,7 @@ from benchkit.prepare import Preparer
 from benchkit.progress import Progress, make_progress
 from benchkit.provenance import Enums, ask_enums, describe_start, format_stamp
 from benchkit.record import SERIES_DTYPE, RunRecord, Status
+from benchkit.room import room_of
 from benchkit.server import Server
 from benchkit.store import StudyFolder
 from benchkit.suites.native import LoadOrder, NativeRun, drop_data
@@ -375,6 +376,8 @@ class _Bench:
 
     def _fail(self, attempt: Attempt, error: BenchkitError) -> Failure:
         """Keep what there is of a run that met an error, and say what it was."""
+        if self._current is not None:
+            error = room_of(self._current).explain(error)
         message = str(error)
         lost = self._current is not None and _is_lost(self._current, error)
         if lost:

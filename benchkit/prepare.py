@@ -8,14 +8,13 @@ import hashlib
 import math
 import time
 from collections.abc import Callable, Iterable
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from benchkit.attempt import Attempt
 from benchkit.conditions import Conditions
-from benchkit.errors import BenchkitError, DatabaseError, RunError
 from benchkit.image import (
     PREFIX,
     Image,
@@ -31,12 +30,10 @@ from benchkit.progress import LoadMeter
 from benchkit.rest import await_rest
 from benchkit.room import room_of
 from benchkit.server import Server
-from benchkit.suites.native import Load, LoadOrder, drop_data, drop_load, ensure_loaded
+from benchkit.suites.native import Load, LoadOrder, drop_data, ensure_loaded
 from benchkit.topology import await_caught_up
 from benchkit.units import format_duration
 from benchkit.workloads import Workload
-
-_DISK_FULL = frozenset({3, 1021, 1026, 1114})  # a write failed, or a table cannot grow
 
 
 @dataclass(slots=True)
@@ -119,18 +116,8 @@ class Preparer:
             meter(rows)
             room.read()
 
-        try:
-            with placed_on(self.conditions.load_cpus):
-                return ensure_loaded(server, order, on_rows, anew=anew)
-        except DatabaseError as error:
-            if error.number not in _DISK_FULL or server.directory is None:
-                raise
-            with suppress(BenchkitError):  # others may need the room
-                drop_load(server, order)
-            raise RunError(
-                f"the disk below {server.directory} is full: {error}. Free some, use fewer rows, "
-                "or set BENCHKIT_DATA to a folder on a larger disk"
-            ) from error
+        with placed_on(self.conditions.load_cpus):
+            return ensure_loaded(server, order, on_rows, anew=anew)
 
     def _restore(self, server: Server, attempt: Attempt) -> dict[str, Any]:
         """Put the data back from their image, taken if there is none; start the server."""

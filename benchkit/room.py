@@ -8,11 +8,13 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
-from benchkit.errors import DiskFullError
+from benchkit.errors import BenchkitError, DatabaseError, DiskFullError
 from benchkit.server import Server
 from benchkit.units import format_size
 
 _LEAST_BYTES = 1 << 20
+_GROWTH_BYTES = 64 << 20  # by as much a table space may have to grow at once
+_FULL = frozenset({3, 1021, 1026, 1114})  # a write failed, or a table cannot grow
 
 
 class Room:
@@ -32,15 +34,26 @@ class Room:
         for folder in self._folders:
             free = shutil.disk_usage(folder).free
             if free < _LEAST_BYTES:
-                raise DiskFullError(
-                    f"the disk below {folder} is full, {format_size(free)} are left: free some, "
-                    "use fewer rows or shorter runs, or set BENCHKIT_DATA to a folder on a larger "
-                    "disk"
-                )
+                raise _full(folder, f"{format_size(free)} are left")
         return {}
+
+    def explain(self, error: BenchkitError) -> BenchkitError:
+        """Return DiskFullError for a server's error that comes of a full disk; else the error."""
+        if isinstance(error, DatabaseError) and error.number in _FULL:
+            for folder in self._folders:
+                if shutil.disk_usage(folder).free < _GROWTH_BYTES:
+                    return _full(folder, str(error))
+        return error
 
     def close(self) -> None:
         """Nothing is open."""
+
+
+def _full(folder: Path, how: str) -> DiskFullError:
+    return DiskFullError(
+        f"the disk below {folder} is full ({how}): free some, use fewer rows or shorter runs, or "
+        "set BENCHKIT_DATA to a folder on a larger disk"
+    )
 
 
 def room_of(server: Server) -> Room:

@@ -206,13 +206,6 @@ def _use_existing(server: Server, order: LoadOrder) -> Load:
     return Load(workload.existing, order.rows, 0.0, sums, reused=True, foreign=True)
 
 
-def drop_load(server: Server, order: LoadOrder) -> None:
-    """Remove what there is of a load, which may not have ended."""
-    with server.session() as admin:
-        if _read_marker(admin, order.database) is not None:
-            _drop(admin, order.database)
-
-
 def drop_data(server: Server, data_id: str) -> None:
     """Remove the databases of a study from a server that runs."""
     with server.session() as admin:
