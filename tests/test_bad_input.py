@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 import pytest
+from disks import small_disk
 from studies import POINT_SELECT, connect_to, files_below, small_study, statement_workload
 
 import benchkit as bk
@@ -312,13 +313,8 @@ def test_two_studies_of_one_name(running, stored, tmp_path):
 @pytest.fixture
 def tiny_disk(tmp_path):
     """Return a file system of its own without much room; only root can make one."""
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=40k", "tmpfs", disk]
-    if subprocess.run(mount, capture_output=True, check=False).returncode != 0:
-        pytest.skip("no file system can be mounted here")
-    yield disk
-    subprocess.run(["umount", disk], check=True)
+    with small_disk(tmp_path / "disk", "40k") as disk:
+        yield disk
 
 
 def test_no_room_for_the_results(running, tiny_disk):

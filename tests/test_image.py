@@ -6,6 +6,7 @@ import socket
 import subprocess
 
 import pytest
+from disks import small_disk
 
 import benchkit as bk
 from benchkit import image
@@ -185,17 +186,11 @@ def test_what_leads_elsewhere_is_refused(data, folder):
             take_image(folder / "image-a", {"data": data})
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts")
 def test_a_disk_that_is_too_small_is_told_before_anything_is_copied(data, folder):
-    small = folder / "small"
-    small.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", small], check=True)
-    try:
+    with small_disk(folder / "small", "256k") as small:
         with pytest.raises(RunError, match=r"takes .* KiB, and .*small has only 256.0 KiB left"):
             take_image(small / "image-a", {"data": data})
         assert list(small.iterdir()) == []
-    finally:
-        subprocess.run(["umount", small], check=True)
 
 
 @pytest.fixture

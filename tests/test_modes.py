@@ -3,9 +3,9 @@
 import json
 import os
 import shutil
-import subprocess
 
 import pytest
+from disks import small_disk
 from studies import POINT_SELECT, Watch, connect_to, databases, small_study, statement_workload
 
 import benchkit as bk
@@ -268,39 +268,37 @@ def test_test_info_says_the_mode(private, tmp_path):
 # Disks
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts")
-def test_a_disk_that_fills_up_fails_its_server_only(memory, tmp_path, monkeypatch):
+@pytest.fixture
+def cramped_disk(memory):
+    """Return a small file system of its own."""
+    with small_disk(memory / "small", "150m") as disk:
+        yield disk
+
+
+def test_a_disk_that_fills_up_fails_its_server_only(cramped_disk, tmp_path, monkeypatch):
     monkeypatch.setattr(execute, "check_space", lambda needed: None)
-    small = memory / "small"
-    small.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=100m,mode=755", "tmpfs", small], check=True)
     servers = [
-        bk.Server(TINY.replace("cramped"), directory=small / "server"),
+        bk.Server(TINY.replace("cramped"), directory=cramped_disk / "server"),
         bk.Server(TINY.replace("roomy")),
     ]
-    workload = bk.workloads.oltp_point_select(rows=400_000)
-    try:
-        with pytest.warns(bk.StudyWarning, match=r"cramped.*the disk .*small.* is full"):
-            results = small_study(servers, workloads=[workload]).run(tmp_path)
-    finally:
-        subprocess.run(["umount", small], check=True)
+    workload = bk.workloads.oltp_point_select(rows=600_000)
+    with pytest.warns(bk.StudyWarning, match=r"cramped.*the disk .*small.* is full"):
+        results = small_study(servers, workloads=[workload]).run(tmp_path)
     assert [dataset.server for dataset in results] == ["roomy"]
     (failed,) = (tmp_path / "failed").glob("*/run.json")
     assert json.loads(failed.read_text())["metrics"] == {}
 
 
-def test_a_disk_that_fills_up_under_a_run_ends_it(memory, tmp_path, monkeypatch):
+def test_a_disk_that_fills_up_under_a_run_ends_it(cramped_disk, tmp_path, monkeypatch):
     def fill(row):
-        ballast = small / "ballast"
+        ballast = cramped_disk / "ballast"
         if not ballast.exists():
+            free = shutil.disk_usage(cramped_disk).free
             with ballast.open("wb") as file:
-                os.posix_fallocate(file.fileno(), 0, shutil.disk_usage(small).free - (1 << 20))
+                os.posix_fallocate(file.fileno(), 0, free - (1 << 20))
 
-    small = memory / "small"
-    small.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=150m,mode=755", "tmpfs", small], check=True)
     servers = [
-        bk.Server(TINY.replace("cramped", log_bin="binlog"), directory=small / "server"),
+        bk.Server(TINY.replace("cramped", log_bin="binlog"), directory=cramped_disk / "server"),
         bk.Server(TINY.replace("roomy")),
     ]
     study = small_study(
@@ -310,27 +308,19 @@ def test_a_disk_that_fills_up_under_a_run_ends_it(memory, tmp_path, monkeypatch)
         duration="4s",
         iteration_mode="preserve",
     )
-    try:
-        with monkeypatch.context() as patch:
-            Watch(on_row=fill).install(patch)
-            (failure,) = study.measure(tmp_path)  # the server would wait for ever
-    finally:
-        subprocess.run(["umount", small], check=True)
+    with monkeypatch.context() as patch:
+        Watch(on_row=fill).install(patch)
+        (failure,) = study.measure(tmp_path)  # the server would wait for ever
     assert "the disk below" in failure.message and "is full" in failure.message
     assert [dataset.server for dataset in bk.load(tmp_path)] == ["roomy"]
 
 
-def test_a_table_is_full_because_the_disk_is_or_for_a_reason_of_its_own(memory, tmp_path):
-    small = memory / "small"
-    small.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=10m", "tmpfs", small], check=True)
+def test_a_table_is_full_because_the_disk_is_or_for_a_reason_of_its_own(tmp_path):
     full, other = (DatabaseError("no", number, "HY000") for number in (1114, 1213))
-    try:
-        told = Room([small]).explain(full)
-        assert isinstance(told, DiskFullError) and f"below {small} is full (no)" in str(told)
-        assert Room([small]).explain(other) is other
-    finally:
-        subprocess.run(["umount", small], check=True)
+    with small_disk(tmp_path / "small", "10m") as disk:
+        told = Room([disk]).explain(full)
+        assert isinstance(told, DiskFullError) and f"below {disk} is full (no)" in str(told)
+        assert Room([disk]).explain(other) is other
     assert Room([tmp_path]).explain(full) is full
 
 

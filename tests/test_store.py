@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from disks import small_disk
 from factory import WORKLOAD, Plan, make_record, make_series, make_study, save_run
 
 from benchkit.errors import StoreError
@@ -352,22 +353,8 @@ def test_unfinished_folders_are_ignored(folder):
 # No space
 
 
-@contextmanager
-def small_disk(path, size):
-    """Mount a file system of `size` bytes; skip where that takes rights we lack."""
-    path.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", path]
-    if os.geteuid() or subprocess.run(mount, capture_output=True).returncode:
-        pytest.skip("mounting a small file system needs root")
-    try:
-        yield
-    finally:
-        subprocess.run(["umount", path], check=True)
-
-
 def test_full_disk_is_an_error_and_leaves_nothing_half_written(tmp_path):
-    disk = tmp_path / "disk"
-    with small_disk(disk, 1 << 20):
+    with small_disk(tmp_path / "disk", "1m") as disk:
         folder = make_study(disk / "study", PLAN)
         before = names(folder)
         record = new_record()
