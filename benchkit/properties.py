@@ -3,8 +3,7 @@
 The format of TAF's test descriptions, read as TAF reads it, which is as Java reads its own: a
 line goes on after a backslash at its end, other backslashes escape, ``:`` or a blank may stand
 for ``=``, ``!`` begins a comment as ``#`` does. Quotes are part of a value, ``null`` means not
-set, a key alone is ``1``, the last of several lines for a key counts. What a key means is not
-decided here.
+set, the last of several lines for a key counts. What a key means is not decided here.
 """
 
 import json
@@ -21,11 +20,9 @@ from benchkit.optionvalue import REDACTED, is_secret
 BLOCK_START, BLOCK_END = "[db_config_start]", "[db_config_end]"
 NULL = "null"
 
-_SET = "1"  # what a key alone is set to
-
 _PLAIN_KEY = re.compile(r"[A-Za-z][\w-]*")
 _DOTTED_KEY = re.compile(r"[A-Za-z][\w-]*(?:\.[\w-]+)+")
-_PARTS = re.compile(r"([^\s:=]+)(?:\s*([:=\s])\s*(.*))?")
+_PARTS = re.compile(r"([^\s:=]+)\s*([:=\s])\s*(.*)")
 _GOES_ON = re.compile(r"(?<!\\)(?:\\\\)*\\$")
 _ESCAPED = re.compile(r"""\\(?:([tnr\\"' =:#!])|u([0-9A-Fa-f]{4}))""")
 _UNESCAPED = {"t": "\t", "n": "\n", "r": "\r"}
@@ -184,7 +181,7 @@ def _read(line: str) -> tuple[str, str] | None:
     key, sign, value = parts.groups()
     if not _DOTTED_KEY.fullmatch(key) and not (sign == "=" and _PLAIN_KEY.fullmatch(key)):
         return None
-    return key, _SET if sign is None else _ESCAPED.sub(_unescape, value)
+    return key, _ESCAPED.sub(_unescape, value)
 
 
 def _unescape(found: re.Match[str]) -> str:
