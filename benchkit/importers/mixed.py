@@ -51,6 +51,9 @@ def _heading(words: tuple[str, ...], start: str) -> _Signs:
     return _Signs(words, pattern, pattern)
 
 
+SYSBENCH_BANNER = r"sysbench v?\d{1,3}\.\d[\w.-]*(?:\s?:\s+multi-?threaded| \(using)"
+"""The first line of sysbench, of all versions."""
+
 SIGNS = {
     "sysbench": _Signs(
         ("thds:", "threads:", "statistics:"),
@@ -59,7 +62,7 @@ SIGNS = {
             r"|(?:SQL|OLTP test|General) statistics:"
         ),
         re.compile(
-            r"sysbench v?\d\.\d[\w.-]*(?:\s?:\s+multi-?threaded| \(using)"
+            rf"{SYSBENCH_BANNER}"
             r"|\bsysbench\b.{1,2000}\brun\b"
             r"|\[\s{0,5}\d{1,8}s ?\] (?:thds|threads):|(?:SQL|OLTP test|General) statistics:"
             r"|Running the test with following options:|Test execution summary:|Threads fairness:"

@@ -3,10 +3,11 @@
 import re
 from collections.abc import Sequence
 
+from benchkit.importers.mixed import SYSBENCH_BANNER
 from benchkit.importers.sysbench_text import undress
 
 _MARKS = (
-    (re.compile(r"sysbench v?\d\.\d[\w.-]*(?:\s?:\s+multi-?threaded| \(using)"), 1.0),
+    (re.compile(SYSBENCH_BANNER), 1.0),
     (re.compile(r"\[\s*\d+s ?\] (?:thds|threads): ?\d+,? (?:tps|eps): ?\d"), 0.95),
     (re.compile(r"(?:OLTP test|SQL) statistics ?:|Test execution summary ?:"), 0.9),
     (re.compile(r"Running the test with following options:|Threads fairness:"), 0.9),

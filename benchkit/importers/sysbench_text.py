@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html import unescape
 
+from benchkit.importers.mixed import SYSBENCH_BANNER
+
 UNKNOWN = "unknown"
 
 VERBS = frozenset({"run", "prepare", "cleanup", "prewarm", "warmup", "help"})
@@ -58,7 +60,7 @@ _SECRET = re.compile(r"(--[\w-]{0,40}(?:password|secret)[\w-]{0,20}[= ])(?:'[^']
 _FILE_HEAD = re.compile(r"==> (.{1,400}) <==\s*$")
 
 _LINE_BEGINS = re.compile(
-    r"sysbench v?\d{1,3}\.\d[\w.-]*(?:\s?:\s+multi-?threaded| \(using)"
+    rf"{SYSBENCH_BANNER}"
     r"|(?:SQL|OLTP test|General) statistics:"
     r"|Latency \([mun]?s\):|Threads fairness:|Test execution summary:|Threads started!"
     r"|Running the test with following"
